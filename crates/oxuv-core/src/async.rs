@@ -1,0 +1,138 @@
+//! Async handles: waking the loop from other threads and from signal handlers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::AcqRel, Ordering::Release};
+
+use oxuv_os::{Errno, Result};
+
+use crate::kernel::{Kernel, Wake};
+use crate::slab::Slab;
+use crate::slots::List;
+use crate::{Buffers, Core, Event, Key, Kind};
+
+const PENDING: u8 = 1;
+const CLOSED: u8 = 2;
+
+/// The loop's bell, shared by all senders.
+#[derive(Debug)]
+struct Bell<W> {
+    /// Somebody has rung and the loop has not looked yet: ringing again would be a system call for nothing.
+    rung: AtomicBool,
+    waker: W,
+}
+
+/// Sends to an async handle, from any thread and from signal handlers.
+///
+/// Sends before the callback has begun are one; a send after it has begun makes it run once more.
+#[derive(Debug, Clone)]
+pub struct AsyncSender<W> {
+    state: Arc<AtomicU8>,
+    bell: Arc<Bell<W>>,
+}
+
+impl<W: Wake> AsyncSender<W> {
+    /// Makes the handle's callback run on the loop's thread, in its next poll phase. What was written before the call
+    /// is visible to the callback. `errno` is kept.
+    ///
+    /// # Errors
+    /// EINVAL when the handle is closed: the callback will not run.
+    #[doc(alias = "uv_async_send")]
+    pub fn send(&self) -> Result<()> {
+        let before = self.state.fetch_or(PENDING, AcqRel);
+        if before & CLOSED != 0 {
+            return Err(Errno::EINVAL);
+        }
+        if before & PENDING == 0 && !self.bell.rung.swap(true, AcqRel) {
+            self.bell.waker.wake();
+        }
+        Ok(())
+    }
+}
+
+/// What the core keeps of its async handles.
+#[derive(Debug)]
+pub(crate) struct Mailbox<W> {
+    states: Slab<Arc<AtomicU8>>,
+    bell: Arc<Bell<W>>,
+    /// The handles are being looked through.
+    is_open: bool,
+    /// A look through the handles was left before its end.
+    left_open: bool,
+}
+
+impl<W: Wake> Mailbox<W> {
+    pub(crate) fn new(waker: W) -> Self {
+        let bell = Arc::new(Bell { rung: AtomicBool::new(false), waker });
+        Mailbox { states: Slab::new(), bell, is_open: false, left_open: false }
+    }
+
+    pub(crate) fn close(&mut self, state: u32) {
+        self.states[state].fetch_or(CLOSED, Release);
+    }
+
+    pub(crate) fn remove(&mut self, state: u32) {
+        self.states.remove(state);
+    }
+
+    /// True if the handles have to be looked through although nobody rings: an earlier look was left.
+    pub(crate) fn needs_a_look(&self) -> bool {
+        self.left_open
+    }
+
+    pub(crate) fn abandon(&mut self) {
+        self.left_open |= std::mem::take(&mut self.is_open);
+    }
+}
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// A new async handle, active from now on.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    #[doc(alias = "uv_async_init")]
+    pub fn async_init(&mut self, user: U) -> Result<Key> {
+        self.slots.reserve()?;
+        let state = self.mailbox.states.insert(Arc::new(AtomicU8::new(0)))?;
+        let key = self.slots.insert(Kind::Async, state, user);
+        if self.mailbox.is_open {
+            self.slots.insert_at_walk(List::Async, key.index);
+        } else {
+            self.slots.push_back(List::Async, key.index);
+        }
+        self.set_active(key.index);
+        Ok(key)
+    }
+
+    /// A sender to this async handle.
+    ///
+    /// # Errors
+    /// EINVAL when it is closing.
+    pub fn async_sender(&self, key: Key) -> Result<AsyncSender<K::Waker>> {
+        let index = self.open_handle(key, Kind::Async)?;
+        let state = Arc::clone(&self.mailbox.states[self.slots[index].state]);
+        Ok(AsyncSender { state, bell: Arc::clone(&self.mailbox.bell) })
+    }
+
+    /// Begins to look through the async handles for those that were sent to.
+    pub(crate) fn open_mailbox(&mut self) {
+        // Whoever rings after this sees the bell still, and rings it; whoever rang before has marked its handle.
+        self.mailbox.bell.rung.swap(false, AcqRel);
+        self.mailbox.left_open = false;
+        self.mailbox.is_open = true;
+        self.slots.walk::<{ crate::slots::PHASE }>(List::Async);
+    }
+
+    pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
+        if !self.mailbox.is_open {
+            return None;
+        }
+        while let Some(index) = self.slots.step::<{ crate::slots::PHASE }>() {
+            let state = &self.mailbox.states[self.slots[index].state];
+            if state.fetch_and(!PENDING, AcqRel) & PENDING != 0 {
+                return Some(Event::Async { key: self.slots.key(index), user: self.slots[index].user });
+            }
+        }
+        self.mailbox.is_open = false;
+        None
+    }
+}

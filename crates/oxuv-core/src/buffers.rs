@@ -1,0 +1,69 @@
+//! The memory that a write sends from.
+
+/// One or more byte buffers in a row.
+///
+/// A write that the kernel does not take at once stays with the core, and its buffers with it, until the write's
+/// event: an implementation owns the bytes, or answers for their staying valid. It gives the same bytes at every
+/// call.
+pub trait Buffers {
+    /// The number of buffers.
+    fn count(&self) -> usize;
+
+    /// The buffer number `nth`, counted from 0.
+    fn get(&self, nth: usize) -> &[u8];
+
+    /// The number of bytes in all buffers, `None` when it overflows.
+    fn total(&self) -> Option<usize> {
+        (0..self.count()).try_fold(0_usize, |total, nth| total.checked_add(self.get(nth).len()))
+    }
+}
+
+/// Anything that holds bytes, as one buffer.
+#[derive(Debug, Clone, Copy)]
+pub struct One<T>(pub T);
+
+impl<T: AsRef<[u8]>> Buffers for One<T> {
+    #[inline]
+    fn count(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn get(&self, _nth: usize) -> &[u8] {
+        self.0.as_ref()
+    }
+}
+
+/// Several things that hold bytes, as one buffer each.
+#[derive(Debug, Clone, Copy)]
+pub struct Many<L>(pub L);
+
+impl<T: AsRef<[u8]>> Buffers for Many<Vec<T>> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn get(&self, nth: usize) -> &[u8] {
+        self.0[nth].as_ref()
+    }
+}
+
+impl<T: AsRef<[u8]>> Buffers for Many<&[T]> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn get(&self, nth: usize) -> &[u8] {
+        self.0[nth].as_ref()
+    }
+}
+
+impl<B: Buffers + ?Sized> Buffers for Box<B> {
+    fn count(&self) -> usize {
+        (**self).count()
+    }
+
+    fn get(&self, nth: usize) -> &[u8] {
+        (**self).get(nth)
+    }
+}

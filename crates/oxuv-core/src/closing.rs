@@ -1,0 +1,51 @@
+//! The closing phase: the last that is heard of a handle.
+
+use oxuv_os::Errno;
+
+use crate::kernel::Kernel;
+use crate::slots::{List, PHASE};
+use crate::{Buffers, Core, Event, Kind};
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// Begins a pass of closing: it is about the handles closed by now, newest first.
+    pub(crate) fn begin_closing(&mut self) {
+        self.slots.move_to_front(List::Closing, List::ClosingPass);
+    }
+
+    /// The next request of the handle at the head of the pass, or, when it has none any more, its end.
+    pub(crate) fn next_closing(&mut self) -> Option<Event<U>> {
+        let index = self.slots.front(List::ClosingPass)?;
+        let (kind, state) = (self.slots[index].kind, self.slots[index].state);
+        if kind == Kind::Tcp {
+            if let Some(event) = self.next_canceled(index, state) {
+                return Some(event);
+            }
+        }
+        let (key, user) = (self.slots.key(index), self.slots[index].user);
+        self.slots.unlink::<PHASE>(index);
+        match kind {
+            Kind::Timer => self.timers.remove(state),
+            Kind::Async => self.mailbox.remove(state),
+            Kind::Tcp => drop(self.streams.remove(state)),
+            Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
+        }
+        // From here on the slot is free, and the key stale: the callback may do with the handle's memory as it likes.
+        self.slots.remove(index);
+        Some(Event::Closed { key, user })
+    }
+
+    fn next_canceled(&mut self, index: u32, state: u32) -> Option<Event<U>> {
+        self.cancel_writes(state);
+        if let Some(event) = self.report_write(index) {
+            return Some(event);
+        }
+        let user = self.streams[state].shutdown.take()?;
+        self.requests -= 1;
+        Some(Event::ShutDown { key: self.slots.key(index), user, result: Err(Errno::ECANCELED) })
+    }
+
+    /// Puts the rest of a pass that was left back where it came from.
+    pub(crate) fn abandon_closing(&mut self) {
+        self.slots.move_to_front(List::ClosingPass, List::Closing);
+    }
+}

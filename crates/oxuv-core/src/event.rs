@@ -1,0 +1,50 @@
+//! What a front hears from the core.
+
+use oxuv_os::Result;
+
+use crate::Key;
+
+/// How long a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(alias = "uv_run_mode")]
+pub enum Mode {
+    /// Until nothing is alive, or until stopped.
+    Default,
+    /// One turn, waiting for an event if none is there.
+    Once,
+    /// One turn, without waiting.
+    NoWait,
+}
+
+/// Something that is due: the front runs the callback that belongs to it, before it asks for the next one.
+///
+/// `key` is the handle's; `user` is the front's own value, of the handle or of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)] // `key` and `user` are the same in all of them, and said above.
+pub enum Event<U> {
+    /// A timer is due. A repeating one is started anew by now. Phase: timers.
+    Timer { key: Key, user: U },
+    /// Phase: idle.
+    Idle { key: Key, user: U },
+    /// Phase: prepare.
+    Prepare { key: Key, user: U },
+    /// Phase: check.
+    Check { key: Key, user: U },
+    /// Somebody sent to this async handle, once or several times. Phase: poll.
+    Async { key: Key, user: U },
+    /// A connection waits on this listener for [`Core::accept`](crate::Core::accept); or, with EMFILE or ENFILE,
+    /// connections had to be turned away at the descriptor limit; or, with another error, the listener has failed and
+    /// hears of no more connections. Phase: poll.
+    Connection { key: Key, user: U, result: Result<()> },
+    /// A stream has something to read: give it memory with [`Core::read_into`](crate::Core::read_into), whose result
+    /// is for the read callback. Phase: poll.
+    NeedBuffer { key: Key, user: U },
+    /// The peer has hung up: the end of the stream, without a buffer. Reading is stopped. Phase: poll.
+    HungUp { key: Key, user: U },
+    /// A write is done, or has failed. Phase: poll (right after polling), pending or closing.
+    Written { key: Key, user: U, result: Result<()> },
+    /// A shutdown is done, or has failed. Phase: poll, pending or closing.
+    ShutDown { key: Key, user: U, result: Result<()> },
+    /// A handle is closed; its key is stale. Nothing will be heard of it again. Phase: closing.
+    Closed { key: Key, user: U },
+}

@@ -1,0 +1,194 @@
+//! The timer heap: a 4-ary heap with its keys inline and the positions beside it.
+
+use oxuv_os::Result;
+
+/// When a timer is due, and who comes first among those due at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Nanoseconds of the loop's clock.
+    pub(crate) due: u64,
+    /// Counts up with every start, and may wrap.
+    pub(crate) start_id: u32,
+    /// The timer.
+    pub(crate) timer: u32,
+}
+
+impl Entry {
+    #[inline]
+    fn is_before(&self, other: &Entry) -> bool {
+        if self.due != other.due {
+            return self.due < other.due;
+        }
+        // Start ids wrap: the earlier is the one from which the other lies less than half the circle ahead.
+        (self.start_id.wrapping_sub(other.start_id) as i32) < 0
+    }
+}
+
+const CHILDREN: usize = 4;
+const ABSENT: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+pub(crate) struct Heap {
+    entries: Vec<Entry>,
+    /// For each timer its place in `entries`, or [`ABSENT`]. Apart from the timers themselves, so that moving an entry
+    /// touches nothing but this and the entries.
+    positions: Vec<u32>,
+}
+
+impl Heap {
+    /// Makes sure that timers with numbers below `bound` can be inserted without memory.
+    pub(crate) fn reserve(&mut self, bound: usize) -> Result<()> {
+        if self.positions.len() < bound {
+            self.positions.try_reserve(bound - self.positions.len())?;
+            self.positions.resize(bound, ABSENT);
+        }
+        self.entries.try_reserve(bound - self.entries.len())?;
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Entry> {
+        self.entries.first()
+    }
+
+    /// Adds an entry. The timer has none yet, and [`Heap::reserve`] went before.
+    #[inline]
+    pub(crate) fn insert(&mut self, entry: Entry) {
+        debug_assert_eq!(self.positions[entry.timer as usize], ABSENT);
+        self.entries.push(entry);
+        self.rise(self.entries.len() - 1, entry);
+    }
+
+    /// Takes out the entry of a timer, if it has one.
+    #[inline]
+    pub(crate) fn remove(&mut self, timer: u32) {
+        let place = self.positions[timer as usize];
+        if place == ABSENT {
+            return;
+        }
+        let place = place as usize;
+        self.positions[timer as usize] = ABSENT;
+        let Some(last) = self.entries.pop() else { return };
+        if place == self.entries.len() {
+            return;
+        }
+        // The last entry fills the hole, and goes from there to where it belongs.
+        if place > 0 && last.is_before(&self.entries[(place - 1) / CHILDREN]) {
+            self.rise(place, last);
+        } else {
+            self.sink(place, last);
+        }
+    }
+
+    /// Takes the first entry out if it is due at `time`.
+    #[inline]
+    pub(crate) fn pop_due(&mut self, time: u64) -> Option<Entry> {
+        let first = *self.first().filter(|first| first.due <= time)?;
+        self.remove(first.timer);
+        Some(first)
+    }
+
+    /// Puts `entry` at `place` or above it.
+    fn rise(&mut self, mut place: usize, entry: Entry) {
+        while place > 0 {
+            let parent = (place - 1) / CHILDREN;
+            if !entry.is_before(&self.entries[parent]) {
+                break;
+            }
+            self.put(place, self.entries[parent]);
+            place = parent;
+        }
+        self.put(place, entry);
+    }
+
+    /// Puts `entry` at `place` or below it.
+    fn sink(&mut self, mut place: usize, entry: Entry) {
+        loop {
+            let first = place * CHILDREN + 1;
+            let children = self.entries.get(first..).unwrap_or_default();
+            let mut least: Option<(usize, Entry)> = None;
+            for (nth, child) in children.iter().take(CHILDREN).enumerate() {
+                if least.is_none_or(|(_, so_far)| child.is_before(&so_far)) {
+                    least = Some((first + nth, *child));
+                }
+            }
+            match least {
+                Some((child, least)) if least.is_before(&entry) => {
+                    self.put(place, least);
+                    place = child;
+                }
+                _ => break,
+            }
+        }
+        self.put(place, entry);
+    }
+
+    #[inline]
+    fn put(&mut self, place: usize, entry: Entry) {
+        self.entries[place] = entry;
+        self.positions[entry.timer as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    const TIMERS: u32 = 300;
+
+    #[test]
+    fn agrees_with_a_sorted_list_under_random_operations() {
+        let mut random = Random::new(11);
+        let (mut heap, mut model) = (Heap::default(), Vec::<Entry>::new());
+        heap.reserve(TIMERS as usize).unwrap();
+        let mut start_id = 0;
+        for _ in 0..50_000 {
+            let timer = random.below(TIMERS as usize) as u32;
+            match random.below(3) {
+                0 if model.iter().all(|entry| entry.timer != timer) => {
+                    start_id += 1;
+                    let entry = Entry { due: random.below(50) as u64, start_id, timer };
+                    heap.insert(entry);
+                    model.push(entry);
+                }
+                1 => {
+                    heap.remove(timer);
+                    model.retain(|entry| entry.timer != timer);
+                }
+                _ => {
+                    let time = random.below(20) as u64;
+                    let first = model.iter().copied().min_by_key(|entry| (entry.due, entry.start_id));
+                    assert_eq!(heap.first().copied(), first);
+                    let due = first.filter(|first| first.due <= time);
+                    assert_eq!(heap.pop_due(time), due);
+                    model.retain(|entry| Some(*entry) != due);
+                }
+            }
+        }
+        assert!(start_id > 1000);
+    }
+
+    #[test]
+    fn equal_times_come_in_the_order_of_their_start_also_when_the_ids_wrap() {
+        let mut heap = Heap::default();
+        heap.reserve(4).unwrap();
+        for (timer, start_id) in [u32::MAX - 1, u32::MAX, 0, 1].into_iter().enumerate() {
+            heap.insert(Entry { due: 5, start_id, timer: timer as u32 });
+        }
+        let order: Vec<u32> = std::iter::from_fn(|| heap.pop_due(5)).map(|entry| entry.timer).collect();
+        assert_eq!(order, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn removing_an_absent_timer_changes_nothing() {
+        let mut heap = Heap::default();
+        heap.reserve(2).unwrap();
+        heap.insert(Entry { due: 1, start_id: 0, timer: 0 });
+        heap.remove(1);
+        assert_eq!(heap.pop_due(0), None);
+        assert_eq!(heap.pop_due(1).map(|entry| entry.timer), Some(0));
+        heap.remove(0);
+        assert_eq!(heap.first(), None);
+    }
+}

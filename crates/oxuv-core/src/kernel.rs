@@ -1,0 +1,168 @@
+//! What the core needs of an operating system.
+//!
+//! # The contract
+//!
+//! * **Descriptors** are owned values: dropping one closes it. They are non-blocking and close-on-exec from birth.
+//! * **Readiness is level-triggered**: as long as a descriptor is watched and ready, each [`Kernel::wait`] says so.
+//!   A wait may report more than was asked for, too early, too late or in vain; the core masks every event by the
+//!   interest of that moment. It must not stay silent for ever about a descriptor that is ready and watched.
+//! * **Errors and hang-ups** are reported whatever the interest, as epoll does.
+//! * **A batch** lives from one `wait` to the next: [`Kernel::ready`] reads it. Events for descriptors that were
+//!   unwatched meanwhile may still be in it.
+//! * **The clock** is monotonic, in nanoseconds, and `wait` does not return early without an event.
+//! * **The waker** may be used from any thread and from signal handlers, also after the kernel itself is gone. Each
+//!   wake-up makes a wait return with [`WAKE`]; several may be told as one.
+//! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`](oxuv_os::Errno) without effect.
+//!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
+
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, SocketAddr};
+
+use oxuv_os::Result;
+pub use oxuv_os::net::BindFlags;
+
+bitflags::bitflags! {
+    /// What a descriptor is ready for, or is watched for (then `READ`, `WRITE` and `PRIORITY` only).
+    ///
+    /// The bits are those of `poll` and `epoll`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub struct Readiness: u16 {
+        /// Bytes, a connection or the end of the stream can be read.
+        const READ = 0x1;
+        /// Out-of-band data is there.
+        const PRIORITY = 0x2;
+        /// Bytes can be written.
+        const WRITE = 0x4;
+        /// The descriptor has failed.
+        const ERROR = 0x8;
+        /// Both directions are closed.
+        const HANG_UP = 0x10;
+        /// The peer has closed its writing side.
+        const READ_HANG_UP = 0x2000;
+    }
+}
+
+/// An event of a batch: the token that the descriptor was watched with, and what it is ready for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// The token given to [`Kernel::watch`], or [`WAKE`].
+    pub token: u64,
+    /// What the descriptor is ready for.
+    pub readiness: Readiness,
+}
+
+/// The token under which a wake-up is reported. No descriptor has it.
+pub const WAKE: u64 = u64::MAX;
+
+/// The events that one wait returns at most.
+pub const BATCH: usize = 1024;
+
+/// Something that makes a [`Kernel::wait`] return, now or when it is next called.
+pub trait Wake: Send + Sync + 'static {
+    /// Wakes the loop. Callable from any thread and from signal handlers; `errno` is kept.
+    fn wake(&self);
+}
+
+/// An operating system as the core sees it; the contract stands at the top of this module.
+pub trait Kernel {
+    /// An owned descriptor.
+    type Fd;
+    /// What wakes this kernel's [`Kernel::wait`].
+    type Waker: Wake + Clone;
+
+    /// The monotonic time in nanoseconds.
+    fn now(&self) -> u64;
+
+    /// A waker, to be handed to other threads.
+    fn waker(&self) -> Self::Waker;
+
+    /// Watches `fd` for `interest`, reporting it under `token`. `known`: it is being watched, change that.
+    ///
+    /// # Errors
+    /// EPERM when the descriptor cannot be watched; ENOMEM, ENOSPC.
+    fn watch(&mut self, fd: &Self::Fd, token: u64, interest: Readiness, known: bool) -> Result<()>;
+
+    /// Stops watching `fd`.
+    fn unwatch(&mut self, fd: &Self::Fd);
+
+    /// Waits up to `timeout` nanoseconds (`None`: for ever) and returns how many events the batch has, at most
+    /// [`BATCH`]; 0 when the time is over.
+    ///
+    /// # Errors
+    /// EINTR when a signal handler ran. Any other error is final: this kernel cannot wait any more.
+    fn wait(&mut self, timeout: Option<u64>) -> Result<usize>;
+
+    /// The event number `nth` of the last wait's batch.
+    fn ready(&self, nth: usize) -> Ready;
+
+    /// A new TCP socket for addresses of this family.
+    ///
+    /// # Errors
+    /// EAFNOSUPPORT, EMFILE, ENFILE, ENOBUFS, ENOMEM.
+    fn tcp_socket(&mut self, family: IpAddr) -> Result<Self::Fd>;
+
+    /// Takes over a socket made elsewhere: makes it non-blocking.
+    ///
+    /// # Errors
+    /// ENOTSOCK, EBADF.
+    fn adopt(&mut self, fd: &Self::Fd) -> Result<()>;
+
+    /// Binds a socket with `SO_REUSEADDR`.
+    ///
+    /// # Errors
+    /// EADDRINUSE, EADDRNOTAVAIL, EACCES, EAFNOSUPPORT, EINVAL when bound already.
+    fn bind(&mut self, fd: &Self::Fd, address: &SocketAddr, flags: BindFlags) -> Result<()>;
+
+    /// Makes a socket a listener.
+    ///
+    /// # Errors
+    /// EADDRINUSE, EOPNOTSUPP, EINVAL when it is connected.
+    fn listen(&mut self, fd: &Self::Fd, backlog: i32) -> Result<()>;
+
+    /// The next waiting connection.
+    ///
+    /// # Errors
+    /// EAGAIN when none waits; EMFILE and ENFILE at the descriptor limit; ECONNABORTED.
+    fn accept(&mut self, fd: &Self::Fd) -> Result<Self::Fd>;
+
+    /// At the descriptor limit: drops the waiting connections, so that their peers know and the listener is not
+    /// ready for ever. False when even that cannot be done.
+    fn shed(&mut self, fd: &Self::Fd) -> bool;
+
+    /// Receives what has come, as much as fits; an empty slice at the end of the stream.
+    ///
+    /// # Errors
+    /// EAGAIN when nothing has come; ECONNRESET and other failures of the connection.
+    fn recv<'a>(&mut self, fd: &Self::Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]>;
+
+    /// Sends as much of `buf` as the socket takes.
+    ///
+    /// # Errors
+    /// EAGAIN when it takes nothing now; EPIPE, ECONNRESET and other failures of the connection.
+    fn send(&mut self, fd: &Self::Fd, buf: &[u8]) -> Result<usize>;
+
+    /// Sends as much of the buffers, at most 1024, as the socket takes.
+    ///
+    /// # Errors
+    /// As [`Kernel::send`].
+    fn send_vectored(&mut self, fd: &Self::Fd, bufs: &[IoSlice<'_>]) -> Result<usize>;
+
+    /// Ends the sending side.
+    ///
+    /// # Errors
+    /// ENOTCONN.
+    fn shutdown_write(&mut self, fd: &Self::Fd) -> Result<()>;
+
+    /// The address a socket is bound to.
+    ///
+    /// # Errors
+    /// EAFNOSUPPORT when it is not an internet address.
+    fn local_address(&self, fd: &Self::Fd) -> Result<SocketAddr>;
+
+    /// The address of a socket's other end.
+    ///
+    /// # Errors
+    /// ENOTCONN; EAFNOSUPPORT when it is not an internet address.
+    fn peer_address(&self, fd: &Self::Fd) -> Result<SocketAddr>;
+}

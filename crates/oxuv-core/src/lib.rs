@@ -1,0 +1,56 @@
+//! The event loop beneath oxuv: it decides what is due and in which order, and never runs user code.
+//!
+//! A [`Core`] is driven by a *front*: [`Core::begin`] starts a run, and [`Core::next`] gives the next due [`Event`]
+//! until the run is over. The front runs its user's callback between two calls, when nothing borrows the core, so a
+//! callback may do anything to any handle, itself included.
+//!
+//! ```
+//! use oxuv_core::{Config, Core, Event, Mode, One, linux::Linux};
+//!
+//! let mut core: Core<Linux, &str, One<Vec<u8>>> = Core::new(Linux::new(false)?, Config::default())?;
+//! let timer = core.timer_init("tick")?;
+//! core.timer_start(timer, 1_000_000, 0)?;
+//! core.begin(Mode::Default);
+//! while let Some(event) = core.next() {
+//!     assert_eq!(event, Event::Timer { key: timer, user: "tick" });
+//!     core.close(timer)?;
+//! #   assert!(matches!(core.next(), Some(Event::Closed { .. })));
+//! }
+//! assert_eq!(core.end(), Ok(false));
+//! # Ok::<(), oxuv_core::Errno>(())
+//! ```
+//!
+//! The order of events is that of libuv 1.53; ARCHITECTURE.md has the picture of a turn.
+
+#![forbid(unsafe_code)]
+
+#[path = "async.rs"]
+mod async_;
+mod buffers;
+mod closing;
+mod core;
+mod event;
+mod handle;
+mod heap;
+pub mod kernel;
+#[cfg(target_os = "linux")]
+pub mod linux;
+mod poll;
+mod read;
+mod slab;
+mod slots;
+mod stream;
+mod tcp;
+#[cfg(test)]
+mod testing;
+mod timer;
+mod turn;
+mod watcher;
+mod write;
+
+pub use async_::AsyncSender;
+pub use buffers::{Buffers, Many, One};
+pub use core::{Config, Core};
+pub use event::{Event, Mode};
+pub use oxuv_os::{Errno, Result};
+pub use slots::{Key, Kind};

@@ -1,0 +1,161 @@
+//! The kernel that everybody has: Linux, by way of `oxuv-os`.
+
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+
+use oxuv_os::epoll::{Epoll, Event, EventFlags};
+use oxuv_os::net::{self, SendFlags};
+use oxuv_os::{Descriptor, Errno, EventFd, Result, Spare, clock};
+
+use crate::kernel::{BATCH, BindFlags, Kernel, Readiness, Ready, WAKE, Wake};
+
+/// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
+pub struct Linux {
+    epoll: Epoll,
+    waker: Waker,
+    events: Vec<Event>,
+    spare: Spare,
+    send_flags: SendFlags,
+}
+
+/// Wakes a [`Linux`] kernel.
+#[derive(Debug, Clone)]
+pub struct Waker(Arc<EventFd>);
+
+impl Wake for Waker {
+    #[inline]
+    fn wake(&self) {
+        self.0.wake();
+    }
+}
+
+impl std::fmt::Debug for Linux {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Linux").field("epoll", &self.epoll).field("ready", &self.events.len()).finish_non_exhaustive()
+    }
+}
+
+impl Linux {
+    /// A new kernel. With `sigpipe`, a write to a closed connection also raises SIGPIPE, as libuv's does.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    pub fn new(sigpipe: bool) -> Result<Linux> {
+        let epoll = Epoll::new()?;
+        let eventfd = EventFd::new()?;
+        epoll.set(&eventfd, WAKE, EventFlags::IN | EventFlags::ET, false)?;
+        let mut events = Vec::new();
+        events.try_reserve_exact(BATCH)?;
+        let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
+        Ok(Linux { epoll, waker: Waker(Arc::new(eventfd)), events, spare: Spare::default(), send_flags })
+    }
+
+    /// The epoll descriptor: readable when a turn of the loop would find something to do.
+    #[doc(alias = "uv_backend_fd")]
+    pub fn backend_fd(&self) -> RawFd {
+        self.epoll.as_raw_fd()
+    }
+}
+
+impl Kernel for Linux {
+    type Fd = Descriptor;
+    type Waker = Waker;
+
+    #[inline]
+    fn now(&self) -> u64 {
+        clock::now()
+    }
+
+    fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
+    fn watch(&mut self, fd: &Descriptor, token: u64, interest: Readiness, known: bool) -> Result<()> {
+        self.epoll.set(fd, token, EventFlags::from_bits_retain(interest.bits().into()), known)
+    }
+
+    fn unwatch(&mut self, fd: &Descriptor) {
+        self.epoll.remove(fd);
+    }
+
+    #[inline]
+    fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
+        self.epoll.wait(&mut self.events, timeout)?;
+        Ok(self.events.len())
+    }
+
+    #[inline]
+    fn ready(&self, nth: usize) -> Ready {
+        let Event { flags, data, .. } = self.events[nth];
+        Ready { token: data.u64(), readiness: Readiness::from_bits_truncate(flags.bits() as u16) }
+    }
+
+    fn tcp_socket(&mut self, family: IpAddr) -> Result<Descriptor> {
+        // A listener may one day be at the descriptor limit; the reserve must be laid by before.
+        self.spare.refill();
+        net::tcp_socket(family)
+    }
+
+    fn adopt(&mut self, fd: &Descriptor) -> Result<()> {
+        self.spare.refill();
+        net::check_socket(fd)?;
+        net::set_nonblocking(fd)
+    }
+
+    fn bind(&mut self, fd: &Descriptor, address: &SocketAddr, flags: BindFlags) -> Result<()> {
+        net::bind(fd, address, flags)
+    }
+
+    fn listen(&mut self, fd: &Descriptor, backlog: i32) -> Result<()> {
+        net::listen(fd, backlog)
+    }
+
+    fn accept(&mut self, fd: &Descriptor) -> Result<Descriptor> {
+        net::accept(fd)
+    }
+
+    fn shed(&mut self, fd: &Descriptor) -> bool {
+        self.spare.refill();
+        if !self.spare.release() {
+            return false;
+        }
+        let end = loop {
+            match net::accept(fd) {
+                // Closed at once, and the descriptor is free for the next.
+                Ok(_) | Err(Errno::ECONNABORTED) => {}
+                Err(error) => break error,
+            }
+        };
+        self.spare.refill();
+        end == Errno::EAGAIN
+    }
+
+    #[inline]
+    fn recv<'a>(&mut self, fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        net::recv(fd, buf)
+    }
+
+    #[inline]
+    fn send(&mut self, fd: &Descriptor, buf: &[u8]) -> Result<usize> {
+        net::send(fd, buf, self.send_flags)
+    }
+
+    fn send_vectored(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
+        net::send_vectored(fd, bufs, self.send_flags)
+    }
+
+    fn shutdown_write(&mut self, fd: &Descriptor) -> Result<()> {
+        net::shutdown_write(fd)
+    }
+
+    fn local_address(&self, fd: &Descriptor) -> Result<SocketAddr> {
+        net::local_address(fd)
+    }
+
+    fn peer_address(&self, fd: &Descriptor) -> Result<SocketAddr> {
+        net::peer_address(fd)
+    }
+}

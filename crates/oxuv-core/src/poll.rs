@@ -1,0 +1,216 @@
+//! The poll phase: waiting for events, and working them off in the kernel's order.
+
+use oxuv_os::{Errno, Result};
+
+use crate::kernel::{BATCH, Kernel, Readiness, Ready, WAKE};
+use crate::slots::List;
+use crate::stream::StreamFlags;
+use crate::{Buffers, Core, Event, Key, Kind};
+
+#[derive(Debug, Default)]
+pub(crate) struct Poll {
+    /// Streams whose interest the kernel does not know yet.
+    pub(crate) unsynced: Vec<Key>,
+    /// Streams that the kernel had no resources for. They are left alone for one wait, which is a short one.
+    retries: Vec<Key>,
+    /// The batch's size, and what of it is worked off.
+    len: usize,
+    at: usize,
+    /// Events of this phase that concerned somebody.
+    events: usize,
+    /// How often a full batch may still be followed by another.
+    batches: u8,
+    /// The clock's time until which this phase waits; `None` is for ever.
+    deadline: Option<u64>,
+    /// Why the kernel can wait no more.
+    pub(crate) fault: Option<Errno>,
+}
+
+/// A full batch is followed by another at once, so often in a row.
+const BATCHES: u8 = 48;
+
+/// The longest wait while something is to be tried again: 10 milliseconds.
+const RETRY: u64 = 10_000_000;
+
+/// The longest wait: 2^31-1 milliseconds.
+const LONGEST: u64 = i32::MAX as u64 * 1_000_000;
+
+impl Poll {
+    /// Makes sure that this many streams can be listed as unsynced without memory.
+    pub(crate) fn reserve(&mut self, streams: usize) -> Result<()> {
+        self.unsynced.try_reserve(streams.saturating_sub(self.unsynced.len()))?;
+        self.retries.try_reserve(streams.saturating_sub(self.retries.len()))?;
+        Ok(())
+    }
+}
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// How long the poll phase waits when it begins now, in nanoseconds; `None` is for ever.
+    pub(crate) fn poll_timeout(&self) -> Option<u64> {
+        let has_work = self.turn.stop
+            || (self.active == 0 && self.requests == 0)
+            || !self.slots.is_empty(List::Idle)
+            || !self.slots.is_empty(List::Pending)
+            || !self.slots.is_empty(List::Closing)
+            || self.mailbox.needs_a_look();
+        if has_work {
+            return Some(0);
+        }
+        self.timers.first_due().map(|due| due.saturating_sub(self.now).min(LONGEST))
+    }
+
+    /// Begins the phase: tells the kernel what we want to know, and waits.
+    pub(crate) fn begin_poll(&mut self, mut timeout: Option<u64>) {
+        self.sync();
+        if !self.poll.retries.is_empty() {
+            timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
+        }
+        self.poll.events = 0;
+        self.poll.batches = BATCHES;
+        self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
+        self.wait(timeout);
+        self.mark_retries();
+        if self.mailbox.needs_a_look() {
+            self.open_mailbox();
+        }
+    }
+
+    /// The next event of the batch under way, or of another one where that is called for.
+    pub(crate) fn next_ready(&mut self) -> Option<Event<U>> {
+        loop {
+            if let Some(event) = self.next_step() {
+                return Some(event);
+            }
+            if let Some(event) = self.next_async() {
+                return Some(event);
+            }
+            if self.poll.at < self.poll.len {
+                let ready = self.kernel.ready(self.poll.at);
+                self.poll.at += 1;
+                if let Some(event) = self.dispatch(ready) {
+                    return Some(event);
+                }
+            } else if !self.wait_again() {
+                return None;
+            }
+        }
+    }
+
+    /// Waits once more where that is called for: after a full batch, or when no event concerned anybody and there is
+    /// time left. False when the phase is over.
+    fn wait_again(&mut self) -> bool {
+        if self.poll.len == 0 {
+            return false;
+        }
+        if self.poll.events > 0 {
+            self.poll.batches -= u8::from(self.poll.batches > 0);
+            if self.poll.len < BATCH || self.poll.batches == 0 {
+                return false;
+            }
+            self.wait(Some(0));
+        } else {
+            let left = self.poll.deadline.map(|deadline| deadline.saturating_sub(self.now));
+            if left == Some(0) {
+                return false;
+            }
+            // What came was for nobody any more; let the kernel know, or it says so again.
+            self.sync();
+            self.wait(left);
+        }
+        self.poll.len > 0
+    }
+
+    /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers.
+    fn wait(&mut self, mut timeout: Option<u64>) {
+        (self.poll.at, self.poll.len) = (0, 0);
+        loop {
+            let waited = self.kernel.wait(timeout);
+            self.update_time();
+            match waited {
+                Ok(len) => self.poll.len = len,
+                Err(Errno::EINTR) if timeout != Some(0) => {
+                    timeout = self.poll.deadline.map(|deadline| deadline.saturating_sub(self.now));
+                    continue;
+                }
+                Err(Errno::EINTR) => {}
+                Err(error) => self.poll.fault = Some(error),
+            }
+            return;
+        }
+    }
+
+    /// Begins to work off one event; it may return the first of its events at once.
+    #[inline]
+    fn dispatch(&mut self, Ready { token, readiness }: Ready) -> Option<Event<U>> {
+        if token == WAKE {
+            self.poll.events += 1;
+            self.open_mailbox();
+            return None;
+        }
+        let slot = self.slots.find_kind(Key::from_u64(token), Kind::Tcp).ok()?;
+        let stream = &mut self.streams[self.slots[slot].state];
+        if stream.wanted.is_empty() {
+            // Nobody wants to know. Closed streams are out of the kernel's set already.
+            if let Some(fd) = &stream.fd {
+                stream.watched = Readiness::empty();
+                self.kernel.unwatch(fd);
+            }
+            return None;
+        }
+        let readiness = readiness & (stream.wanted | Readiness::ERROR | Readiness::HANG_UP);
+        if readiness.is_empty() {
+            return None;
+        }
+        self.poll.events += 1;
+        if stream.is(StreamFlags::LISTENING) {
+            return self.begin_accept(slot);
+        }
+        self.begin_step(slot, readiness);
+        None
+    }
+
+    /// Tells the kernel what has changed in what we want to know. That nothing is wanted any more is not told: the
+    /// descriptor may stay silent, or be wanted again.
+    fn sync(&mut self) {
+        let mut unsynced = std::mem::take(&mut self.poll.unsynced);
+        unsynced.retain(|&key| {
+            let Ok(index) = self.slots.find_kind(key, Kind::Tcp) else { return false };
+            let stream = &mut self.streams[self.slots[index].state];
+            let (wanted, known) = (stream.wanted, !stream.watched.is_empty());
+            if let (Some(fd), false, true) = (&stream.fd, wanted.is_empty(), wanted != stream.watched) {
+                match self.kernel.watch(fd, key.to_u64(), wanted, known) {
+                    Ok(()) => stream.watched = wanted,
+                    // Short of memory, or of the watches that the system allows a user.
+                    Err(_) => self.poll.retries.push(key),
+                }
+            }
+            stream.flags -= StreamFlags::UNSYNCED;
+            false
+        });
+        self.poll.unsynced = unsynced;
+    }
+
+    /// Takes a stream out of the kernel's set, to be put in again after the next wait.
+    pub(crate) fn retry_later(&mut self, slot: u32) {
+        let stream = &mut self.streams[self.slots[slot].state];
+        if let Some(fd) = &stream.fd {
+            self.kernel.unwatch(fd);
+            stream.watched = Readiness::empty();
+            self.poll.retries.push(self.slots.key(slot));
+        }
+    }
+
+    fn mark_retries(&mut self) {
+        while let Some(key) = self.poll.retries.pop() {
+            if let Ok(index) = self.slots.find_kind(key, Kind::Tcp) {
+                self.mark_unsynced(index);
+            }
+        }
+    }
+
+    /// Forgets the batch: what is still ready, the next wait says again.
+    pub(crate) fn abandon_poll(&mut self) {
+        (self.poll.at, self.poll.len) = (0, 0);
+        self.mailbox.abandon();
+    }
+}

@@ -1,0 +1,141 @@
+//! Reading from a stream.
+
+use std::mem::MaybeUninit;
+
+use oxuv_os::{Errno, Result};
+
+use crate::kernel::{Kernel, Readiness};
+use crate::slots::flag;
+use crate::stream::{Stage, StreamFlags};
+use crate::{Buffers, Core, Event, Key, Kind};
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// Starts reading: [`Event::NeedBuffer`] comes whenever there is something to read, until stopped, the end of the
+    /// stream or an error.
+    ///
+    /// # Errors
+    /// EINVAL when closing, EALREADY when it is reading, ENOTCONN when it is not connected or its reading side has
+    /// failed.
+    #[doc(alias = "uv_read_start")]
+    pub fn read_start(&mut self, key: Key) -> Result<()> {
+        let index = self.open_handle(key, Kind::Tcp)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        if stream.is(StreamFlags::READING) {
+            return Err(Errno::EALREADY);
+        }
+        if !stream.is(StreamFlags::READABLE) {
+            return Err(Errno::ENOTCONN);
+        }
+        stream.flags |= StreamFlags::READING;
+        self.want(index, Readiness::READ);
+        self.set_active(index);
+        Ok(())
+    }
+
+    /// Stops reading. Stopped is stopped: again does nothing. What has arrived stays with the kernel.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key.
+    #[doc(alias = "uv_read_stop")]
+    pub fn read_stop(&mut self, key: Key) -> Result<()> {
+        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        self.stop_reading(index);
+        Ok(())
+    }
+
+    /// Answers [`Event::NeedBuffer`]: receives into `buf`, once. The result is for the read callback:
+    ///
+    /// * the bytes received, all of them initialised;
+    /// * no bytes: nothing was read (EAGAIN), or reading was stopped or the stream closed since the event; the buffer
+    ///   is given back, that is all.
+    ///
+    /// # Errors
+    /// * EOF: the end of the stream. Reading is stopped.
+    /// * ENOBUFS: `buf` is empty, nothing was read.
+    /// * any other: the connection has failed. It is neither readable nor writable any more, and reading is stopped
+    ///   after the callback.
+    #[inline]
+    pub fn read_into<'a>(&mut self, key: Key, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        let Ok(index) = self.slots.find_kind(key, Kind::Tcp) else { return Ok(&mut []) };
+        let stream = &mut self.streams[self.slots[index].state];
+        if self.step.stage != Stage::Read || self.step.slot != index {
+            return Ok(&mut []);
+        }
+        if buf.is_empty() {
+            self.step.stage = Stage::HangUp;
+            return Err(Errno::ENOBUFS);
+        }
+        let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
+        let size = buf.len();
+        match self.kernel.recv(fd, buf) {
+            Ok(bytes) if bytes.is_empty() => {
+                self.step.stage = Stage::HangUp;
+                self.stop_reading(index);
+                Err(Errno::EOF)
+            }
+            Ok(bytes) => {
+                if bytes.len() < size {
+                    // A short read: the next would most likely find nothing. Level-triggered, we shall hear of it.
+                    self.step.stage = Stage::HangUp;
+                }
+                Ok(bytes)
+            }
+            Err(error) => self.read_failed(error),
+        }
+    }
+
+    #[cold]
+    fn read_failed<'a>(&mut self, error: Errno) -> Result<&'a mut [u8]> {
+        if error == Errno::EAGAIN {
+            self.step.stage = Stage::HangUp;
+            return Ok(&mut []);
+        }
+        self.step.stage = Stage::ReadFailed;
+        self.streams[self.step.state].flags -= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        Err(error)
+    }
+
+    pub(crate) fn stop_reading(&mut self, index: u32) {
+        let stream = &mut self.streams[self.slots[index].state];
+        if stream.is(StreamFlags::READING) {
+            stream.flags -= StreamFlags::READING;
+            self.unwant(index, Readiness::READ);
+            self.set_inactive(index);
+        }
+    }
+
+    pub(crate) fn step_read(&mut self) -> Option<Event<U>> {
+        let slot = self.step.slot;
+        if self.step.rounds == 0 || !self.streams[self.step.state].is(StreamFlags::READING) {
+            self.step.stage = Stage::HangUp;
+            return None;
+        }
+        self.step.rounds -= 1;
+        Some(Event::NeedBuffer { key: self.slots.key(slot), user: self.slots[slot].user })
+    }
+
+    pub(crate) fn step_read_failed(&mut self) -> Option<Event<U>> {
+        self.step.stage = Stage::HangUp;
+        self.stop_reading(self.step.slot);
+        None
+    }
+
+    /// A hang-up with nothing to read is the end of the stream for one who still reads.
+    pub(crate) fn step_hang_up(&mut self) -> Option<Event<U>> {
+        let (slot, readiness) = (self.step.slot, self.step.readiness);
+        if self.slots[slot].has(flag::CLOSING) {
+            self.step.stage = Stage::None;
+            return None;
+        }
+        let writable = Readiness::WRITE | Readiness::ERROR | Readiness::HANG_UP;
+        self.step.stage = if readiness.intersects(writable) { Stage::Write } else { Stage::None };
+        let hung_up = readiness.intersects(Readiness::HANG_UP | Readiness::READ_HANG_UP)
+            && !readiness.contains(Readiness::READ)
+            && self.streams[self.step.state].is(StreamFlags::READING);
+        if !hung_up {
+            return None;
+        }
+        self.stop_reading(slot);
+        Some(Event::HungUp { key: self.slots.key(slot), user: self.slots[slot].user })
+    }
+}

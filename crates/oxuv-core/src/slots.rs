@@ -1,0 +1,351 @@
+//! The slots of all handles, their keys, and the lists that link them.
+//!
+//! Every handle has a slot. A slot is in up to two lists at a time: the list of all handles, and that of its phase
+//! (or of what it waits for). Lists are circular, linked by index, each with a sentinel that is a slot itself, so
+//! taking an element out needs neither its list nor a branch.
+
+use oxuv_os::{Errno, Result};
+
+/// The name of a handle, good until its close callback. A key is never good again once its handle is closed, even if
+/// the slot is reused.
+///
+/// The default key is the one that was never initialised: nothing is ever known under it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Key {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl Key {
+    /// A small number that no other open handle of the loop has; it is reused after the handle is closed.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// The key as one number, never 0 for a handle.
+    #[inline]
+    pub const fn to_u64(self) -> u64 {
+        (self.generation as u64) << 32 | self.index as u64
+    }
+
+    /// The key that [`Key::to_u64`] made the number of.
+    #[inline]
+    pub const fn from_u64(number: u64) -> Key {
+        Key { index: number as u32, generation: (number >> 32) as u32 }
+    }
+}
+
+/// What kind of handle a slot is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// No handle: a free slot, or a list's sentinel.
+    None,
+    /// Runs a callback later, once or repeatedly.
+    Timer,
+    /// Runs a callback in each turn, before prepare; the loop does not wait while one is active.
+    Idle,
+    /// Runs a callback in each turn, before waiting.
+    Prepare,
+    /// Runs a callback in each turn, after waiting.
+    Check,
+    /// Runs a callback when another thread asks for it.
+    Async,
+    /// A TCP listener or connection.
+    Tcp,
+}
+
+/// Flags of a slot.
+pub(crate) mod flag {
+    /// Started: it keeps the loop alive if it is referenced.
+    pub(crate) const ACTIVE: u8 = 1;
+    /// Referenced: it keeps the loop alive while it is active.
+    pub(crate) const REFERENCED: u8 = 2;
+    /// `close` was called.
+    pub(crate) const CLOSING: u8 = 4;
+}
+
+/// The lists. The number of each is the index of its sentinel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum List {
+    /// All handles, in the order of their initialisation. The only list of the set [`ALL`].
+    Handles,
+    /// Started idle handles, newest first.
+    Idle,
+    /// Started prepare handles, newest first.
+    Prepare,
+    /// Started check handles, newest first.
+    Check,
+    /// Async handles, in the order of their initialisation.
+    Async,
+    /// Timers of the pass under way whose turn has not come.
+    Due,
+    /// Streams with something completed, for the next round.
+    Pending,
+    /// Streams of the pending round under way.
+    PendingRound,
+    /// Handles to be closed, newest first, for the next pass.
+    Closing,
+    /// Handles of the closing pass under way.
+    ClosingPass,
+}
+
+const SENTINELS: u32 = List::ClosingPass as u32 + 1;
+
+/// The set of links of the phase lists.
+pub(crate) const PHASE: usize = 0;
+/// The set of links of the list of all handles.
+pub(crate) const ALL: usize = 1;
+
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    next: u32,
+    prev: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct Slot<U> {
+    links: [Link; 2],
+    generation: u32,
+    /// The index in the slab of its kind; in a free slot the next free slot.
+    pub(crate) state: u32,
+    pub(crate) kind: Kind,
+    pub(crate) flags: u8,
+    pub(crate) user: U,
+}
+
+impl<U> Slot<U> {
+    #[inline]
+    pub(crate) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Slots<U> {
+    slots: Vec<Slot<U>>,
+    /// The first free slot, or the length when there is none.
+    free: u32,
+    /// For each set of links: the element that a walk visits next. Taking that one out of its list moves the cursor
+    /// on; a sentinel when the walk is over.
+    cursor: [u32; 2],
+}
+
+impl<U: Copy + Default> Slots<U> {
+    pub(crate) fn new() -> Self {
+        let sentinel = |index| Slot {
+            links: [Link { next: index, prev: index }; 2],
+            generation: 0,
+            state: 0,
+            kind: Kind::None,
+            flags: 0,
+            user: U::default(),
+        };
+        Slots { slots: (0..SENTINELS).map(sentinel).collect(), free: SENTINELS, cursor: [List::Handles as u32; 2] }
+    }
+
+    /// Makes sure that the next [`Slots::insert`] needs no memory.
+    pub(crate) fn reserve(&mut self) -> Result<()> {
+        if self.free as usize == self.slots.len() {
+            if self.slots.len() >= u32::MAX as usize {
+                return Err(Errno::ENOMEM);
+            }
+            self.slots.try_reserve(1)?;
+        }
+        Ok(())
+    }
+
+    /// A new slot, linked into the list of all handles. [`Slots::reserve`] goes before.
+    pub(crate) fn insert(&mut self, kind: Kind, state: u32, user: U) -> Key {
+        let index = self.free;
+        let links = [Link { next: index, prev: index }; 2];
+        let flags = flag::REFERENCED;
+        let generation = if let Some(slot) = self.slots.get_mut(index as usize) {
+            self.free = slot.state;
+            let generation = slot.generation;
+            *slot = Slot { links, generation, state, kind, flags, user };
+            generation
+        } else {
+            self.slots.push(Slot { links, generation: 1, state, kind, flags, user });
+            self.free = index + 1;
+            1
+        };
+        self.insert_at_cursor::<ALL>(List::Handles, index);
+        Key { index, generation }
+    }
+
+    /// Frees a slot, which is out of its phase list by now. Its key is stale from here on.
+    pub(crate) fn remove(&mut self, index: u32) {
+        self.unlink::<ALL>(index);
+        let free = self.free;
+        let slot = &mut self[index];
+        slot.generation = slot.generation.wrapping_add(1).max(1);
+        slot.kind = Kind::None;
+        slot.flags = 0;
+        slot.state = free;
+        self.free = index;
+    }
+
+    /// The index of the handle with this key, EINVAL if there is none (any more).
+    #[inline]
+    pub(crate) fn find(&self, key: Key) -> Result<u32> {
+        match self.slots.get(key.index as usize) {
+            Some(slot) if slot.generation == key.generation && slot.kind != Kind::None => Ok(key.index),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    /// As [`Slots::find`], for a handle of this kind.
+    #[inline]
+    pub(crate) fn find_kind(&self, key: Key, kind: Kind) -> Result<u32> {
+        match self.slots.get(key.index as usize) {
+            Some(slot) if slot.generation == key.generation && slot.kind == kind => Ok(key.index),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn key(&self, index: u32) -> Key {
+        Key { index, generation: self[index].generation }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self, list: List) -> bool {
+        self[list as u32].links[PHASE].next == list as u32
+    }
+
+    /// True if there is no handle at all.
+    pub(crate) fn has_no_handles(&self) -> bool {
+        self[List::Handles as u32].links[ALL].next == List::Handles as u32
+    }
+
+    #[inline]
+    pub(crate) fn front(&self, list: List) -> Option<u32> {
+        let first = self[list as u32].links[PHASE].next;
+        (first != list as u32).then_some(first)
+    }
+
+    /// True if the slot is in no phase list.
+    #[inline]
+    pub(crate) fn is_unlinked(&self, index: u32) -> bool {
+        self[index].links[PHASE].next == index
+    }
+
+    #[inline]
+    pub(crate) fn push_front(&mut self, list: List, index: u32) {
+        let first = self[list as u32].links[PHASE].next;
+        self.insert_before::<PHASE>(first, index);
+    }
+
+    #[inline]
+    pub(crate) fn push_back(&mut self, list: List, index: u32) {
+        self.insert_before::<PHASE>(list as u32, index);
+    }
+
+    /// While a walk over the list is under way: puts the element behind the one being visited. The walk does not come
+    /// to it.
+    pub(crate) fn insert_at_walk(&mut self, list: List, index: u32) {
+        self.insert_at_cursor::<PHASE>(list, index);
+    }
+
+    fn insert_at_cursor<const SET: usize>(&mut self, list: List, index: u32) {
+        let cursor = self.cursor[SET];
+        // A walk that is at its end, or none, rests at a sentinel: then this appends.
+        let place = if cursor < SENTINELS { list as u32 } else { cursor };
+        self.insert_before::<SET>(place, index);
+    }
+
+    #[inline]
+    fn insert_before<const SET: usize>(&mut self, place: u32, index: u32) {
+        debug_assert!(self[index].links[SET].next == index, "the slot is in a list already");
+        let prev = self[place].links[SET].prev;
+        self[place].links[SET].prev = index;
+        self[prev].links[SET].next = index;
+        self[index].links[SET] = Link { next: place, prev };
+    }
+
+    /// Takes a slot out of its list, if it is in one.
+    #[inline]
+    pub(crate) fn unlink<const SET: usize>(&mut self, index: u32) {
+        let Link { next, prev } = self[index].links[SET];
+        if self.cursor[SET] == index {
+            self.cursor[SET] = next;
+        }
+        self[prev].links[SET].next = next;
+        self[next].links[SET].prev = prev;
+        self[index].links[SET] = Link { next: index, prev: index };
+    }
+
+    /// Takes the first element out of a list.
+    #[inline]
+    pub(crate) fn pop_front(&mut self, list: List) -> Option<u32> {
+        let first = self.front(list)?;
+        self.unlink::<PHASE>(first);
+        Some(first)
+    }
+
+    /// Moves all elements of `from`, in their order, to the beginning of `to`.
+    pub(crate) fn move_to_front(&mut self, from: List, to: List) {
+        if self.is_empty(from) {
+            return;
+        }
+        let (from, to) = (from as u32, to as u32);
+        let Link { next: first, prev: last } = self[from].links[PHASE];
+        let after = self[to].links[PHASE].next;
+        self[to].links[PHASE].next = first;
+        self[first].links[PHASE].prev = to;
+        self[last].links[PHASE].next = after;
+        self[after].links[PHASE].prev = last;
+        self[from].links[PHASE] = Link { next: from, prev: from };
+    }
+
+    /// Begins a walk over a list. One walk at a time is under way in each set.
+    #[inline]
+    pub(crate) fn walk<const SET: usize>(&mut self, list: List) {
+        self.cursor[SET] = self[list as u32].links[SET].next;
+    }
+
+    /// The slot that the walk comes to next; a sentinel when it is over.
+    #[inline]
+    pub(crate) fn cursor<const SET: usize>(&self) -> u32 {
+        self.cursor[SET]
+    }
+
+    /// The element that the walk comes to, `None` when it is over.
+    #[inline]
+    pub(crate) fn step<const SET: usize>(&mut self) -> Option<u32> {
+        let index = self.cursor[SET];
+        if index < SENTINELS {
+            return None;
+        }
+        self.cursor[SET] = self[index].links[SET].next;
+        Some(index)
+    }
+
+    /// Ends a walk.
+    #[inline]
+    pub(crate) fn end_walk<const SET: usize>(&mut self) {
+        self.cursor[SET] = List::Handles as u32;
+    }
+}
+
+impl<U> std::ops::Index<u32> for Slots<U> {
+    type Output = Slot<U>;
+
+    #[inline]
+    fn index(&self, index: u32) -> &Slot<U> {
+        &self.slots[index as usize]
+    }
+}
+
+impl<U> std::ops::IndexMut<u32> for Slots<U> {
+    #[inline]
+    fn index_mut(&mut self, index: u32) -> &mut Slot<U> {
+        &mut self.slots[index as usize]
+    }
+}
+
+#[cfg(test)]
+#[path = "slots_tests.rs"]
+mod tests;

@@ -1,0 +1,273 @@
+//! Streams: their state, and the steps in which one readiness is worked off.
+//!
+//! The core returns one event at a time, so the work on a stream is a small machine, [`Step`]: what stage it is at is
+//! kept between two calls of `next`. A callback may close the stream meanwhile; every stage looks first.
+
+use std::collections::VecDeque;
+
+use oxuv_os::{Errno, Result};
+
+use crate::kernel::{Kernel, Readiness};
+use crate::slots::{List, PHASE, flag};
+use crate::write::{Done, Write};
+use crate::{Buffers, Core, Event, Key, Kind};
+
+bitflags::bitflags! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct StreamFlags: u8 {
+        /// Connected, and its reading side has not failed.
+        const READABLE = 0x01;
+        /// Connected, its writing side has not failed, and no shutdown was asked for.
+        const WRITABLE = 0x02;
+        /// Between read start and read stop.
+        const READING = 0x04;
+        /// Listens for connections.
+        const LISTENING = 0x08;
+        /// In the core's list of streams whose interest the kernel does not know yet.
+        const UNSYNCED = 0x10;
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Stream<F, U, B> {
+    pub(crate) fd: Option<F>,
+    pub(crate) flags: StreamFlags,
+    /// What we want to know of the descriptor.
+    pub(crate) wanted: Readiness,
+    /// What the kernel was told that we want to know; empty when it does not watch the descriptor.
+    pub(crate) watched: Readiness,
+    /// A connection that a listener has taken from the kernel and the user has not taken yet.
+    pub(crate) accepted: Option<F>,
+    /// EADDRINUSE of a bind, which listen reports.
+    pub(crate) bind_error: Option<Errno>,
+    /// The shutdown that was asked for and is not reported yet.
+    pub(crate) shutdown: Option<U>,
+    /// Bytes of writes that are not sent, or whose failure is not reported.
+    pub(crate) queued: usize,
+    /// Writes not yet sent whole, in their order.
+    pub(crate) writes: VecDeque<Write<U, B>>,
+    /// Writes whose result is not reported yet, in the order in which they ended.
+    pub(crate) done: VecDeque<Done<U>>,
+}
+
+impl<F, U, B> Stream<F, U, B> {
+    pub(crate) fn new() -> Self {
+        Stream {
+            fd: None,
+            flags: StreamFlags::empty(),
+            wanted: Readiness::empty(),
+            watched: Readiness::empty(),
+            accepted: None,
+            bind_error: None,
+            shutdown: None,
+            queued: 0,
+            writes: VecDeque::new(),
+            done: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is(&self, flag: StreamFlags) -> bool {
+        self.flags.contains(flag)
+    }
+}
+
+/// How many rounds of reading, and of writing, one readiness gives: enough for throughput, few enough for the others.
+pub(crate) const ROUNDS: u8 = 32;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// No stream is being worked on.
+    None,
+    /// A listener's connection event is out.
+    Accept,
+    /// To read, while rounds are left.
+    Read,
+    /// A read has failed, and its event is out.
+    ReadFailed,
+    /// Nothing (more) to read: has the peer hung up?
+    HangUp,
+    /// To send what is queued.
+    Write,
+    /// To report the writes that have ended.
+    Report,
+    /// Everything is written: is a shutdown waiting?
+    Drain,
+}
+
+/// The stream being worked on.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) stage: Stage,
+    /// Rounds of reading left.
+    pub(crate) rounds: u8,
+    pub(crate) readiness: Readiness,
+    /// The stream's slot and state. They stay what they are while there is a stage: slots are freed in closing.
+    pub(crate) slot: u32,
+    pub(crate) state: u32,
+    /// Ended writes to report: those that are there when reporting begins, and no later ones.
+    pub(crate) reports: usize,
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Step { stage: Stage::None, rounds: 0, readiness: Readiness::empty(), slot: 0, state: 0, reports: 0 }
+    }
+}
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// True from the moment it is connected until its reading side fails.
+    #[doc(alias = "uv_is_readable")]
+    pub fn is_readable(&self, key: Key) -> bool {
+        self.stream(key).is_ok_and(|stream| stream.is(StreamFlags::READABLE))
+    }
+
+    /// True from the moment it is connected until shutdown is asked for or the writing side fails.
+    #[doc(alias = "uv_is_writable")]
+    pub fn is_writable(&self, key: Key) -> bool {
+        self.stream(key).is_ok_and(|stream| stream.is(StreamFlags::WRITABLE))
+    }
+
+    /// Bytes of writes that are not sent, or whose failure is not reported.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key.
+    #[doc(alias = "uv_stream_get_write_queue_size")]
+    #[inline]
+    pub fn write_queue_size(&self, key: Key) -> Result<usize> {
+        Ok(self.stream(key)?.queued)
+    }
+
+    /// The stream's descriptor.
+    ///
+    /// # Errors
+    /// EBADF when it has none (yet, or any more); EINVAL for a stale key.
+    #[doc(alias = "uv_fileno")]
+    pub fn descriptor(&self, key: Key) -> Result<&K::Fd> {
+        self.stream(key)?.fd.as_ref().ok_or(Errno::EBADF)
+    }
+
+    #[inline]
+    pub(crate) fn stream(&self, key: Key) -> Result<&Stream<K::Fd, U, B>> {
+        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        Ok(&self.streams[self.slots[index].state])
+    }
+
+    /// Adds to what we want to know of a stream's descriptor. The kernel hears of it before the next wait.
+    #[inline]
+    pub(crate) fn want(&mut self, index: u32, readiness: Readiness) {
+        let stream = &mut self.streams[self.slots[index].state];
+        stream.wanted |= readiness;
+        self.mark_unsynced(index);
+    }
+
+    /// Takes away from what we want to know of a stream's descriptor.
+    #[inline]
+    pub(crate) fn unwant(&mut self, index: u32, readiness: Readiness) {
+        let stream = &mut self.streams[self.slots[index].state];
+        if stream.wanted.intersects(readiness) {
+            stream.wanted -= readiness;
+            self.mark_unsynced(index);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn mark_unsynced(&mut self, index: u32) {
+        let key = self.slots.key(index);
+        let stream = &mut self.streams[self.slots[index].state];
+        if stream.wanted != stream.watched && !stream.is(StreamFlags::UNSYNCED) {
+            stream.flags |= StreamFlags::UNSYNCED;
+            self.poll.unsynced.push(key);
+        }
+    }
+
+    /// Has the stream worked on in the next pending round.
+    #[inline]
+    pub(crate) fn feed(&mut self, index: u32) {
+        if self.slots.is_unlinked(index) {
+            self.slots.push_back(List::Pending, index);
+        }
+    }
+
+    /// Begins to work on a stream that is ready.
+    #[inline]
+    pub(crate) fn begin_step(&mut self, slot: u32, readiness: Readiness) {
+        let state = self.slots[slot].state;
+        let readable = readiness.intersects(Readiness::READ.union(Readiness::ERROR));
+        let stage = if readable { Stage::Read } else { Stage::HangUp };
+        self.step = Step { stage, rounds: ROUNDS, readiness, slot, state, reports: 0 };
+    }
+
+    /// Goes on with the stream being worked on. `None` when that is over.
+    #[inline]
+    pub(crate) fn next_step(&mut self) -> Option<Event<U>> {
+        if self.step.stage == Stage::None { None } else { self.go_on() }
+    }
+
+    fn go_on(&mut self) -> Option<Event<U>> {
+        loop {
+            let event = match self.step.stage {
+                Stage::None => return None,
+                Stage::Accept => {
+                    self.step.stage = Stage::None;
+                    self.end_accept(self.step.slot);
+                    return None;
+                }
+                Stage::Read => self.step_read(),
+                Stage::ReadFailed => self.step_read_failed(),
+                Stage::HangUp => self.step_hang_up(),
+                Stage::Write => self.step_write(),
+                Stage::Report => self.step_report(),
+                Stage::Drain => self.step_drain(),
+            };
+            if event.is_some() {
+                return event;
+            }
+        }
+    }
+
+    /// Work on a stream is left behind: what was not read or sent is still ready, and reports are still queued.
+    pub(crate) fn abandon_step(&mut self) {
+        let Step { stage, slot, .. } = std::mem::take(&mut self.step);
+        match stage {
+            Stage::None | Stage::Read | Stage::HangUp => {}
+            Stage::Accept => self.end_accept(slot),
+            Stage::ReadFailed => self.stop_reading(slot),
+            Stage::Write | Stage::Report | Stage::Drain => {
+                if !self.slots[slot].has(flag::CLOSING) {
+                    self.feed(slot);
+                }
+            }
+        }
+    }
+
+    /// Stops everything about a stream that is being closed, and closes its descriptor.
+    pub(crate) fn close_stream(&mut self, state: u32) {
+        let stream = &mut self.streams[state];
+        stream.flags &= StreamFlags::UNSYNCED;
+        stream.wanted = Readiness::empty();
+        stream.accepted = None;
+        if let Some(fd) = stream.fd.take() {
+            if !std::mem::take(&mut stream.watched).is_empty() {
+                // Closing would do, were there no copy of the descriptor in another process.
+                self.kernel.unwatch(&fd);
+            }
+        }
+    }
+
+    /// The streams' round of pending begins: it is about those fed by now.
+    pub(crate) fn begin_pending(&mut self) {
+        self.slots.move_to_front(List::Pending, List::PendingRound);
+    }
+
+    pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {
+        loop {
+            if let Some(event) = self.next_step() {
+                return Some(event);
+            }
+            let slot = self.slots.front(List::PendingRound)?;
+            self.slots.unlink::<PHASE>(slot);
+            self.begin_step(slot, Readiness::WRITE);
+        }
+    }
+}

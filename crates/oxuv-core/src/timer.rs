@@ -1,0 +1,189 @@
+//! Timers.
+
+use oxuv_os::{Errno, Result};
+
+use crate::heap::{Entry, Heap};
+use crate::kernel::Kernel;
+use crate::slab::Slab;
+use crate::slots::{List, PHASE, flag};
+use crate::{Buffers, Core, Event, Key, Kind};
+
+#[derive(Debug)]
+pub(crate) struct Timer {
+    slot: u32,
+    start_id: u32,
+    due: u64,
+    repeat: u64,
+    /// Started at least once.
+    was_started: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Timers {
+    timers: Slab<Timer>,
+    pub(crate) heap: Heap,
+    next_start_id: u32,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Timers { timers: Slab::new(), heap: Heap::default(), next_start_id: 0 }
+    }
+}
+
+impl Timers {
+    /// Nanoseconds of the loop's clock at which the first timer is due.
+    pub(crate) fn first_due(&self) -> Option<u64> {
+        self.heap.first().map(|first| first.due)
+    }
+
+    pub(crate) fn remove(&mut self, timer: u32) {
+        self.timers.remove(timer);
+    }
+}
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// A new timer, stopped.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    #[doc(alias = "uv_timer_init")]
+    pub fn timer_init(&mut self, user: U) -> Result<Key> {
+        self.slots.reserve()?;
+        let timer = Timer { slot: 0, start_id: 0, due: 0, repeat: 0, was_started: false };
+        let state = self.timers.timers.insert(timer)?;
+        if let Err(error) = self.timers.heap.reserve(self.timers.timers.bound()) {
+            self.timers.timers.remove(state);
+            return Err(error);
+        }
+        let key = self.slots.insert(Kind::Timer, state, user);
+        self.timers.timers[state].slot = key.index;
+        Ok(key)
+    }
+
+    /// Starts a timer, or starts it anew: due `timeout` nanoseconds from the loop's time on (see [`Core::time`]), and
+    /// then every `repeat` nanoseconds unless that is 0. Times beyond the clock's range never come.
+    ///
+    /// # Errors
+    /// EINVAL when it is closing.
+    #[doc(alias = "uv_timer_start")]
+    #[inline]
+    pub fn timer_start(&mut self, key: Key, timeout: u64, repeat: u64) -> Result<()> {
+        let index = self.open_handle(key, Kind::Timer)?;
+        self.restart_timer(index, timeout, repeat);
+        Ok(())
+    }
+
+    /// Stops a timer. Stopped is stopped: again does nothing.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key.
+    #[doc(alias = "uv_timer_stop")]
+    #[inline]
+    pub fn timer_stop(&mut self, key: Key) -> Result<()> {
+        let index = self.slots.find_kind(key, Kind::Timer)?;
+        if !self.slots[index].has(flag::CLOSING) {
+            self.stop_timer(index);
+        }
+        Ok(())
+    }
+
+    /// Starts a repeating timer anew with its repeat as the time-out. Nothing happens if it does not repeat.
+    ///
+    /// # Errors
+    /// EINVAL when it was never started, or is closing.
+    #[doc(alias = "uv_timer_again")]
+    pub fn timer_again(&mut self, key: Key) -> Result<()> {
+        let index = self.open_handle(key, Kind::Timer)?;
+        let timer = &self.timers.timers[self.slots[index].state];
+        if !timer.was_started {
+            return Err(Errno::EINVAL);
+        }
+        let repeat = timer.repeat;
+        if repeat != 0 {
+            self.restart_timer(index, repeat, repeat);
+        }
+        Ok(())
+    }
+
+    /// The repeat in nanoseconds, 0 when it does not repeat.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key.
+    #[doc(alias = "uv_timer_get_repeat")]
+    pub fn timer_repeat(&self, key: Key) -> Result<u64> {
+        let index = self.slots.find_kind(key, Kind::Timer)?;
+        Ok(self.timers.timers[self.slots[index].state].repeat)
+    }
+
+    /// Sets the repeat in nanoseconds. It acts when the timer is next due, and does not start it.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key.
+    #[doc(alias = "uv_timer_set_repeat")]
+    pub fn timer_set_repeat(&mut self, key: Key, repeat: u64) -> Result<()> {
+        let index = self.slots.find_kind(key, Kind::Timer)?;
+        self.timers.timers[self.slots[index].state].repeat = repeat;
+        Ok(())
+    }
+
+    /// The nanoseconds from the loop's time until the timer is due; 0 when that is past.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key.
+    #[doc(alias = "uv_timer_get_due_in")]
+    pub fn timer_due_in(&self, key: Key) -> Result<u64> {
+        let index = self.slots.find_kind(key, Kind::Timer)?;
+        Ok(self.timers.timers[self.slots[index].state].due.saturating_sub(self.time))
+    }
+
+    fn restart_timer(&mut self, index: u32, timeout: u64, repeat: u64) {
+        self.stop_timer(index);
+        let state = self.slots[index].state;
+        let start_id = self.timers.next_start_id;
+        self.timers.next_start_id = start_id.wrapping_add(1);
+        let due = self.time.saturating_add(timeout);
+        let timer = &mut self.timers.timers[state];
+        (timer.due, timer.start_id, timer.repeat, timer.was_started) = (due, start_id, repeat, true);
+        self.timers.heap.insert(Entry { due, start_id, timer: state });
+        self.set_active(index);
+    }
+
+    fn stop_timer(&mut self, index: u32) {
+        if self.slots[index].has(flag::ACTIVE) {
+            self.timers.heap.remove(self.slots[index].state);
+            self.set_inactive(index);
+        } else {
+            // It may be due in the pass under way.
+            self.slots.unlink::<PHASE>(index);
+        }
+    }
+
+    /// Begins a pass of timers: it is about those due now, and no others.
+    pub(crate) fn begin_timers(&mut self) {
+        while let Some(entry) = self.timers.heap.pop_due(self.time) {
+            let index = self.timers.timers[entry.timer].slot;
+            self.set_inactive(index);
+            self.slots.push_back(List::Due, index);
+        }
+    }
+
+    pub(crate) fn next_timer(&mut self) -> Option<Event<U>> {
+        let index = self.slots.pop_front(List::Due)?;
+        let repeat = self.timers.timers[self.slots[index].state].repeat;
+        if repeat != 0 {
+            self.restart_timer(index, repeat, repeat);
+        }
+        Some(Event::Timer { key: self.slots.key(index), user: self.slots[index].user })
+    }
+
+    /// Puts the timers of a pass that was left back into the heap, as they were.
+    pub(crate) fn abandon_timers(&mut self) {
+        while let Some(index) = self.slots.pop_front(List::Due) {
+            let state = self.slots[index].state;
+            let Timer { due, start_id, .. } = self.timers.timers[state];
+            self.timers.heap.insert(Entry { due, start_id, timer: state });
+            self.set_active(index);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Writing to a stream, and shutting it down.
+
+use std::io::IoSlice;
+
+use oxuv_os::{Errno, Result};
+
+use crate::kernel::{Kernel, Readiness};
+use crate::slots::flag;
+use crate::stream::{ROUNDS, Stage, Stream, StreamFlags};
+use crate::{Buffers, Core, Event, Key, Kind};
+
+/// A write that is not sent whole yet.
+#[derive(Debug)]
+pub(crate) struct Write<U, B> {
+    user: U,
+    buffers: B,
+    /// The buffer to go on from, and how much of it is sent.
+    at: Place,
+    /// Bytes not sent yet.
+    left: usize,
+}
+
+/// A write that has ended and is not reported yet.
+#[derive(Debug)]
+pub(crate) struct Done<U> {
+    user: U,
+    result: Result<()>,
+    /// Bytes that were never sent. They count as queued until the report, so that a writer notices the failure.
+    unsent: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    buffer: usize,
+    offset: usize,
+}
+
+impl Place {
+    /// Moves on by `sent` bytes, and past empty buffers.
+    fn advance(&mut self, buffers: &impl Buffers, mut sent: usize) {
+        while self.buffer < buffers.count() {
+            let rest = buffers.get(self.buffer).len() - self.offset;
+            if sent < rest {
+                self.offset += sent;
+                return;
+            }
+            sent -= rest;
+            *self = Place { buffer: self.buffer + 1, offset: 0 };
+        }
+    }
+}
+
+/// libuv's limits: more buffers, or more bytes, are taken for a negative number gone astray.
+const MAX_BUFFERS: usize = 1024 * 1024;
+const MAX_BYTES: usize = i32::MAX as usize;
+
+/// The buffers that one system call takes (IOV_MAX).
+const GATHER: usize = 1024;
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// Writes all of `buffers`, in the order of the calls. As much as the kernel takes is sent at once, the rest when
+    /// it takes more. [`Event::Written`] with `user` comes later, never inside this call, exactly once.
+    ///
+    /// # Errors
+    /// Without effect: EINVAL for no buffer, more than 2^20 of them or more than 2^31-1 bytes, or a stale key; EBADF
+    /// when the stream has no descriptor; EPIPE when it is not connected or was shut down; ENOMEM.
+    #[doc(alias = "uv_write")]
+    #[inline]
+    pub fn write(&mut self, key: Key, user: U, buffers: B) -> Result<()> {
+        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        let total = check(stream, &buffers)?;
+        stream.writes.try_reserve(1)?;
+        stream.done.try_reserve(stream.writes.len() + 1)?;
+
+        self.requests += 1;
+        let is_first = stream.queued == 0;
+        stream.queued += total;
+        stream.writes.push_back(Write { user, buffers, at: Place::default(), left: total });
+        if is_first {
+            self.send_queued(index);
+        } else {
+            self.want(index, Readiness::WRITE);
+        }
+        Ok(())
+    }
+
+    /// Sends what the kernel takes at once, and returns how many bytes that was.
+    ///
+    /// # Errors
+    /// EAGAIN when it takes nothing, or when bytes are queued; else as [`Core::write`] and as the connection fails.
+    #[doc(alias = "uv_try_write")]
+    pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
+        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        if stream.queued != 0 {
+            return Err(Errno::EAGAIN);
+        }
+        check(stream, buffers)?;
+        let fd = stream.fd.as_ref().ok_or(Errno::EBADF)?;
+        send(&mut self.kernel, fd, buffers, Place::default())
+    }
+
+    /// Shuts the writing side down once everything written so far is sent. [`Event::ShutDown`] with `user` comes
+    /// later, never inside this call, exactly once.
+    ///
+    /// # Errors
+    /// ENOTCONN when the stream is not connected, or was shut down before; EINVAL for a stale key; ENOTCONN when it is
+    /// closing.
+    #[doc(alias = "uv_shutdown")]
+    pub fn shutdown(&mut self, key: Key, user: U) -> Result<()> {
+        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        if !stream.is(StreamFlags::WRITABLE) {
+            return Err(Errno::ENOTCONN);
+        }
+        stream.flags -= StreamFlags::WRITABLE;
+        stream.shutdown = Some(user);
+        self.requests += 1;
+        if stream.writes.is_empty() {
+            self.feed(index);
+        }
+        Ok(())
+    }
+
+    /// Sends queued writes until the kernel takes no more, one fails, or this stream has had its share.
+    fn send_queued(&mut self, index: u32) {
+        let stream = &mut self.streams[self.slots[index].state];
+        let Some(fd) = &stream.fd else { return };
+        let mut ended = false;
+        // One more than ROUNDS: libuv counts the writes after the first.
+        for _ in 0..=ROUNDS {
+            let Some(write) = stream.writes.front_mut() else { break };
+            let result = match send(&mut self.kernel, fd, &write.buffers, write.at) {
+                Ok(sent) => {
+                    stream.queued -= sent;
+                    write.left -= sent;
+                    if write.left > 0 {
+                        write.at.advance(&write.buffers, sent);
+                        break;
+                    }
+                    Ok(())
+                }
+                Err(Errno::EAGAIN) => break,
+                Err(error) => Err(error),
+            };
+            let write = stream.writes.pop_front().expect("the front was looked at");
+            stream.done.push_back(Done { user: write.user, result, unsent: write.left });
+            ended = true;
+            if result.is_err() {
+                break;
+            }
+        }
+        let failed = stream.done.back().is_some_and(|done| ended && done.result.is_err());
+        let waits = !stream.writes.is_empty();
+        if ended {
+            self.feed(index);
+        }
+        if failed {
+            self.unwant(index, Readiness::WRITE);
+        } else if waits {
+            self.want(index, Readiness::WRITE);
+        }
+    }
+
+    pub(crate) fn step_write(&mut self) -> Option<Event<U>> {
+        if self.slots[self.step.slot].has(flag::CLOSING) {
+            self.step.stage = Stage::None;
+            return None;
+        }
+        if !self.streams[self.step.state].writes.is_empty() {
+            self.send_queued(self.step.slot);
+        }
+        self.step.reports = self.streams[self.step.state].done.len();
+        self.step.stage = Stage::Report;
+        None
+    }
+
+    /// Reports the writes that had ended when this began. It goes on if one of the callbacks closes the stream.
+    pub(crate) fn step_report(&mut self) -> Option<Event<U>> {
+        if self.step.reports > 0 {
+            self.step.reports -= 1;
+            return self.report_write(self.step.slot);
+        }
+        let is_drained = self.streams[self.step.state].writes.is_empty();
+        self.step.stage = if is_drained { Stage::Drain } else { Stage::None };
+        None
+    }
+
+    pub(crate) fn step_drain(&mut self) -> Option<Event<U>> {
+        self.step.stage = Stage::None;
+        let slot = self.step.slot;
+        let is_closing = self.slots[slot].has(flag::CLOSING);
+        if !is_closing {
+            self.unwant(slot, Readiness::WRITE);
+        }
+        let stream = &mut self.streams[self.step.state];
+        let user = stream.shutdown.take()?;
+        let result = match &stream.fd {
+            Some(fd) if !is_closing => self.kernel.shutdown_write(fd),
+            _ => Err(Errno::ECANCELED),
+        };
+        self.requests -= 1;
+        Some(Event::ShutDown { key: self.slots.key(slot), user, result })
+    }
+
+    /// Reports the write that ended first.
+    #[inline]
+    pub(crate) fn report_write(&mut self, slot: u32) -> Option<Event<U>> {
+        let stream = &mut self.streams[self.slots[slot].state];
+        let Done { user, result, unsent } = stream.done.pop_front()?;
+        stream.queued -= unsent;
+        self.requests -= 1;
+        Some(Event::Written { key: self.slots.key(slot), user, result })
+    }
+
+    /// Ends the writes that were not sent, for a stream that is closed.
+    pub(crate) fn cancel_writes(&mut self, state: u32) {
+        let stream = &mut self.streams[state];
+        // `write` has made room in `done` for all of them.
+        let canceled = stream.writes.drain(..);
+        let result = Err(Errno::ECANCELED);
+        stream.done.extend(canceled.map(|Write { user, left, .. }| Done { user, result, unsent: left }));
+    }
+}
+
+/// The number of bytes in `buffers`, if they may be written to this stream.
+#[inline]
+fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<usize> {
+    if buffers.count() == 0 || buffers.count() > MAX_BUFFERS {
+        return Err(Errno::EINVAL);
+    }
+    let total = buffers.total().filter(|&total| total <= MAX_BYTES).ok_or(Errno::EINVAL)?;
+    if stream.fd.is_none() {
+        return Err(Errno::EBADF);
+    }
+    if !stream.is(StreamFlags::WRITABLE) {
+        return Err(Errno::EPIPE);
+    }
+    Ok(total)
+}
+
+/// One system call. ENOBUFS is EAGAIN: the kernel is short of memory now, and will say when it is writable.
+#[inline]
+fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl Buffers, at: Place) -> Result<usize> {
+    let sent = if buffers.count() - at.buffer == 1 {
+        kernel.send(fd, &buffers.get(at.buffer)[at.offset..])
+    } else if buffers.count() - at.buffer <= 16 {
+        gather::<16, K>(kernel, fd, buffers, at)
+    } else {
+        gather::<GATHER, K>(kernel, fd, buffers, at)
+    };
+    match sent {
+        Err(Errno::ENOBUFS) => Err(Errno::EAGAIN),
+        sent => sent,
+    }
+}
+
+fn gather<const N: usize, K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl Buffers, at: Place) -> Result<usize> {
+    let mut slices = [IoSlice::new(&[]); N];
+    let count = (buffers.count() - at.buffer).min(N);
+    for (nth, slice) in slices[..count].iter_mut().enumerate() {
+        let offset = if nth == 0 { at.offset } else { 0 };
+        *slice = IoSlice::new(&buffers.get(at.buffer + nth)[offset..]);
+    }
+    kernel.send_vectored(fd, &slices[..count])
+}

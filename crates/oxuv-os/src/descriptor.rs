@@ -1,0 +1,116 @@
+//! Owned descriptors, and a spare one for the day the limit is reached.
+
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use rustix::fs::{Mode, OFlags, open};
+
+use crate::Result;
+
+/// A file descriptor that closes itself when dropped, except for 0, 1 and 2.
+///
+/// A stream opened on standard input, output or error leaves these open when it is closed: whatever the process
+/// opened next would get the number, and prints to it would go astray.
+#[derive(Debug)]
+pub struct Descriptor(ManuallyDrop<OwnedFd>);
+
+impl From<OwnedFd> for Descriptor {
+    #[inline]
+    fn from(fd: OwnedFd) -> Self {
+        Descriptor(ManuallyDrop::new(fd))
+    }
+}
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        if self.as_raw_fd() > libc::STDERR_FILENO {
+            // SAFETY: `self.0` is taken here and nowhere else, and `self` is not used after its drop.
+            drop(unsafe { ManuallyDrop::take(&mut self.0) });
+        }
+    }
+}
+
+impl AsFd for Descriptor {
+    #[inline]
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl AsRawFd for Descriptor {
+    #[inline]
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// A descriptor held in reserve, so that one can be made free when the process is at its limit.
+#[derive(Debug, Default)]
+pub struct Spare(Option<OwnedFd>);
+
+impl Spare {
+    /// Takes a descriptor into reserve, if there is none yet and one can be had.
+    pub fn refill(&mut self) {
+        if self.0.is_none() {
+            self.0 = open_harmless().ok();
+        }
+    }
+
+    /// Gives the reserve up: one more descriptor can be opened now. False when there was none.
+    pub fn release(&mut self) -> bool {
+        self.0.take().is_some()
+    }
+}
+
+fn open_harmless() -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    // In a bare chroot there is no /dev/null, but there is always a root.
+    let fd = open("/dev/null", flags, Mode::empty()).or_else(|_| open("/", flags, Mode::empty()))?;
+    Ok(fd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_open(fd: RawFd) -> bool {
+        std::path::Path::new(&format!("/proc/self/fd/{fd}")).exists()
+    }
+
+    #[test]
+    fn a_dropped_descriptor_is_closed() {
+        let fd = Descriptor::from(open_harmless().unwrap());
+        let number = fd.as_raw_fd();
+        assert!(number > 2 && is_open(number));
+        drop(fd);
+        // Another test may have been given the number meanwhile, but not on the same file.
+        let target = std::fs::read_link(format!("/proc/self/fd/{number}"));
+        assert!(target.is_err() || target.unwrap() != std::path::Path::new("/dev/null"));
+    }
+
+    #[test]
+    fn standard_streams_stay_open() {
+        use std::os::fd::FromRawFd;
+        assert!(is_open(2));
+        // SAFETY: descriptor 2 is open for the whole life of the process; the drop below leaves it so.
+        let fd = Descriptor::from(unsafe { OwnedFd::from_raw_fd(2) });
+        drop(fd);
+        assert!(is_open(2));
+    }
+
+    #[test]
+    fn the_spare_is_given_up_once() {
+        let mut spare = Spare::default();
+        assert!(!spare.release());
+        spare.refill();
+        assert!(spare.release());
+        assert!(!spare.release());
+    }
+
+    #[test]
+    fn harmless_descriptors_are_close_on_exec() {
+        let fd = open_harmless().unwrap();
+        let flags = rustix::io::fcntl_getfd(&fd).unwrap();
+        assert!(flags.contains(rustix::io::FdFlags::CLOEXEC));
+    }
+}

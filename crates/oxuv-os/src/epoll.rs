@@ -1,0 +1,201 @@
+//! epoll, level-triggered, with waits to the nanosecond.
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use rustix::event::{Timespec, epoll};
+
+use crate::{Errno, Result};
+
+pub use rustix::event::epoll::EventFlags;
+
+/// What happened to a descriptor, and the token that it was registered with.
+pub type Event = epoll::Event;
+
+/// An epoll instance.
+#[derive(Debug)]
+pub struct Epoll(OwnedFd);
+
+/// False once `epoll_pwait2` was refused: a kernel before Linux 5.11, or a seccomp filter older than the call.
+static HAS_PWAIT2: AtomicBool = AtomicBool::new(true);
+
+impl Epoll {
+    /// A new, empty instance.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    pub fn new() -> Result<Epoll> {
+        Ok(Epoll(epoll::create(epoll::CreateFlags::CLOEXEC)?))
+    }
+
+    /// Watches `fd`, whether or not it is in the set by now.
+    ///
+    /// `known` says that it should be. Foreign hands may have changed the set, so a wrong guess is put right.
+    ///
+    /// # Errors
+    /// EPERM when the descriptor cannot be polled (a regular file), ENOMEM, ENOSPC.
+    pub fn set(&self, fd: impl AsFd, token: u64, flags: EventFlags, known: bool) -> Result<()> {
+        let fd = fd.as_fd();
+        let data = epoll::EventData::new_u64(token);
+        let set = if known { epoll::modify(&self.0, fd, data, flags) } else { epoll::add(&self.0, fd, data, flags) };
+        match set {
+            Err(rustix::io::Errno::NOENT) => Ok(epoll::add(&self.0, fd, data, flags)?),
+            Err(rustix::io::Errno::EXIST) => Ok(epoll::modify(&self.0, fd, data, flags)?),
+            other => Ok(other?),
+        }
+    }
+
+    /// Stops watching `fd`. Nothing happens if it is not in the set.
+    pub fn remove(&self, fd: impl AsFd) {
+        // ENOENT and EBADF: gone already.
+        let _ = epoll::delete(&self.0, fd);
+    }
+
+    /// Waits for events for up to `timeout` nanoseconds (`None`: for ever) and leaves those that came in `events`,
+    /// at most its capacity; none when the time is over.
+    ///
+    /// # Errors
+    /// EINTR when a signal handler ran, EBADF or EINVAL when the epoll descriptor was closed by foreign hands.
+    #[inline]
+    pub fn wait(&self, events: &mut Vec<Event>, timeout: Option<u64>) -> Result<()> {
+        events.clear();
+        if HAS_PWAIT2.load(Relaxed) {
+            match self.wait_precisely(events, timeout) {
+                Err(Errno::ENOSYS | Errno::EPERM) => HAS_PWAIT2.store(false, Relaxed),
+                done => return done,
+            }
+        }
+        let timeout = timeout.map(whole_milliseconds);
+        epoll::wait(&self.0, rustix::buffer::spare_capacity(events), timeout.as_ref())?;
+        Ok(())
+    }
+
+    #[inline]
+    fn wait_precisely(&self, events: &mut Vec<Event>, timeout: Option<u64>) -> Result<()> {
+        let timeout = timeout.map(|nanoseconds| libc::timespec {
+            tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
+            tv_nsec: (nanoseconds % 1_000_000_000) as libc::c_long,
+        });
+        // SAFETY: the pointers are to the spare capacity of `events`, whose size is passed, to `timeout` or null, and
+        // to no signal mask; all live until the call returns. `Event` has the layout of `epoll_event`, on which
+        // rustix relies, too.
+        let count = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.0.as_raw_fd(),
+                events.as_mut_ptr(),
+                events.capacity() as libc::c_int,
+                timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
+                std::ptr::null::<libc::sigset_t>(),
+                0_usize,
+            )
+        };
+        if count < 0 {
+            return Err(last_error());
+        }
+        // SAFETY: the kernel has filled in the first `count` events, no more than the capacity it was told.
+        unsafe { events.set_len(count as usize) };
+        Ok(())
+    }
+}
+
+impl AsRawFd for Epoll {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+#[cold]
+fn last_error() -> Errno {
+    Errno::from(std::io::Error::last_os_error())
+}
+
+/// The timeout rounded up, so that the older call does not return early.
+fn whole_milliseconds(nanoseconds: u64) -> Timespec {
+    let milliseconds = nanoseconds.div_ceil(1_000_000).min(i32::MAX as u64);
+    Timespec { tv_sec: (milliseconds / 1000) as i64, tv_nsec: (milliseconds % 1000) as i64 * 1_000_000 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EventFd;
+    use std::time::Instant;
+
+    fn wait(epoll: &Epoll, timeout: Option<u64>) -> Vec<u64> {
+        let mut events = Vec::with_capacity(4);
+        epoll.wait(&mut events, timeout).unwrap();
+        events.iter().map(|event| { event.data }.u64()).collect()
+    }
+
+    #[test]
+    fn a_wait_is_never_early_and_is_finer_than_a_millisecond() {
+        let epoll = Epoll::new().unwrap();
+        let mut shortest = u128::MAX;
+        for _ in 0..20 {
+            let start = Instant::now();
+            assert!(wait(&epoll, Some(300_000)).is_empty());
+            let waited = start.elapsed().as_nanos();
+            assert!(waited >= 300_000, "{waited}");
+            shortest = shortest.min(waited);
+        }
+        assert!(shortest < 1_000_000, "{shortest}");
+    }
+
+    #[test]
+    fn without_pwait2_a_wait_is_rounded_up() {
+        assert_eq!(whole_milliseconds(0).tv_nsec, 0);
+        assert_eq!(whole_milliseconds(1).tv_nsec, 1_000_000);
+        assert_eq!(whole_milliseconds(1_000_000).tv_nsec, 1_000_000);
+        assert_eq!(whole_milliseconds(1_000_000_001).tv_sec, 1);
+        assert_eq!(whole_milliseconds(u64::MAX).tv_sec, i64::from(i32::MAX / 1000));
+    }
+
+    #[test]
+    fn tokens_come_back_and_removal_silences() {
+        let (epoll, wake) = (Epoll::new().unwrap(), EventFd::new().unwrap());
+        epoll.set(&wake, 0xfeed_0000_0007, EventFlags::IN, false).unwrap();
+        wake.wake();
+        assert_eq!(wait(&epoll, None), [0xfeed_0000_0007]);
+        epoll.remove(&wake);
+        epoll.remove(&wake);
+        assert!(wait(&epoll, Some(0)).is_empty());
+    }
+
+    #[test]
+    fn a_set_changed_by_foreign_hands_is_put_right() {
+        let (epoll, wake) = (Epoll::new().unwrap(), EventFd::new().unwrap());
+        wake.wake();
+        epoll.set(&wake, 1, EventFlags::IN, true).unwrap();
+        assert_eq!(wait(&epoll, None), [1]);
+        epoll.set(&wake, 2, EventFlags::IN, false).unwrap();
+        assert_eq!(wait(&epoll, None), [2]);
+    }
+
+    #[test]
+    fn an_edge_triggered_eventfd_wakes_once_a_write_without_being_read() {
+        let (epoll, wake) = (Epoll::new().unwrap(), EventFd::new().unwrap());
+        epoll.set(&wake, 1, EventFlags::IN | EventFlags::ET, false).unwrap();
+        for _ in 0..3 {
+            wake.wake();
+            assert_eq!(wait(&epoll, None), [1]);
+            assert!(wait(&epoll, Some(0)).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_regular_file_is_refused() {
+        let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+        assert_eq!(Epoll::new().unwrap().set(&file, 1, EventFlags::IN, false), Err(Errno::EPERM));
+    }
+
+    #[test]
+    fn a_wake_up_keeps_errno() {
+        let wake = EventFd::new().unwrap();
+        rustix::io::write(std::io::stdout(), b"").ok();
+        let _ = std::fs::File::open("/nonexistent");
+        let before = std::io::Error::last_os_error().raw_os_error();
+        wake.wake();
+        assert_eq!(std::io::Error::last_os_error().raw_os_error(), before);
+    }
+}

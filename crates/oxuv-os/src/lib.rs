@@ -1,0 +1,21 @@
+//! The system calls beneath oxuv, on Linux.
+//!
+//! This crate is the only place where oxuv calls the operating system by unsafe means; everything it exports is
+//! safe. rustix does most of the work; libc is used where rustix has nothing (`epoll_pwait2` with a fallback,
+//! `errno` kept across a wake-up).
+//!
+//! Every descriptor made here is close-on-exec and non-blocking from its first moment on.
+
+#![cfg(target_os = "linux")]
+
+pub mod clock;
+mod descriptor;
+pub mod epoll;
+mod errno;
+mod errno_names;
+pub mod net;
+mod wake;
+
+pub use descriptor::{Descriptor, Spare};
+pub use errno::{Errno, Result};
+pub use wake::EventFd;

@@ -1,0 +1,223 @@
+//! TCP sockets. Addresses are the standard library's.
+
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, SocketAddr};
+
+use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, sockopt};
+
+use crate::{Descriptor, Errno, Result};
+
+pub use rustix::net::SendFlags;
+
+/// How a TCP socket is bound.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BindFlags {
+    /// An IPv6 socket that takes no IPv4 connections.
+    pub ipv6_only: bool,
+    /// Several sockets may be bound to the address; the kernel spreads connections over them.
+    pub reuse_port: bool,
+}
+
+const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+
+/// A new TCP socket of the family that `ip` belongs to.
+///
+/// # Errors
+/// EAFNOSUPPORT, EMFILE, ENFILE, ENOBUFS, ENOMEM.
+pub fn tcp_socket(ip: IpAddr) -> Result<Descriptor> {
+    let family = if ip.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    Ok(net::socket_with(family, SocketType::STREAM, FLAGS, None)?.into())
+}
+
+/// Binds a TCP socket with `SO_REUSEADDR`.
+///
+/// # Errors
+/// EADDRINUSE, EADDRNOTAVAIL, EACCES, EAFNOSUPPORT, EINVAL when it is bound already.
+pub fn bind(fd: &Descriptor, address: &SocketAddr, flags: BindFlags) -> Result<()> {
+    sockopt::set_socket_reuseaddr(fd, true)?;
+    if flags.reuse_port {
+        sockopt::set_socket_reuseport(fd, true)?;
+    }
+    if address.is_ipv6() {
+        sockopt::set_ipv6_v6only(fd, flags.ipv6_only)?;
+    }
+    Ok(net::bind(fd, address)?)
+}
+
+/// Makes a socket a listener.
+///
+/// # Errors
+/// EADDRINUSE, EOPNOTSUPP.
+pub fn listen(fd: &Descriptor, backlog: i32) -> Result<()> {
+    Ok(net::listen(fd, backlog)?)
+}
+
+/// The next waiting connection.
+///
+/// # Errors
+/// EAGAIN when none waits, EMFILE or ENFILE at the descriptor limit, ECONNABORTED.
+pub fn accept(fd: &Descriptor) -> Result<Descriptor> {
+    Ok(retry(|| net::accept_with(fd, FLAGS))?.into())
+}
+
+/// Makes sure that a descriptor is a socket.
+///
+/// # Errors
+/// ENOTSOCK, EBADF.
+pub fn check_socket(fd: &Descriptor) -> Result<()> {
+    sockopt::socket_type(fd)?;
+    Ok(())
+}
+
+/// Makes a descriptor non-blocking.
+///
+/// # Errors
+/// EBADF.
+pub fn set_nonblocking(fd: &Descriptor) -> Result<()> {
+    Ok(rustix::io::ioctl_fionbio(fd, true)?)
+}
+
+/// Receives what has come, up to the buffer's size; an empty slice at the end of the stream.
+///
+/// # Errors
+/// EAGAIN when nothing has come, ECONNRESET, ETIMEDOUT and other failures of the connection.
+#[inline]
+pub fn recv<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+    loop {
+        // The loop would borrow `buf` for 'a in each round: reborrow to try, and borrow for good to return.
+        match net::recv(fd, &mut *buf, RecvFlags::empty()) {
+            Ok(((_, _), count)) => {
+                let (filled, _) = buf.split_at_mut(count);
+                // SAFETY: `recv` has written the first `count` bytes.
+                return Ok(unsafe { filled.assume_init_mut() });
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Sends from one buffer as much as the socket takes.
+///
+/// # Errors
+/// EAGAIN when it takes nothing now, EPIPE, ECONNRESET and other failures of the connection.
+#[inline]
+pub fn send(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
+    Ok(retry(|| net::send(fd, buf, flags))?)
+}
+
+/// Sends from several buffers (at most 1024) as much as the socket takes.
+///
+/// # Errors
+/// As [`send`]; EMSGSIZE for more than 1024 buffers.
+pub fn send_vectored(fd: &Descriptor, bufs: &[IoSlice<'_>], flags: SendFlags) -> Result<usize> {
+    Ok(retry(|| net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), flags))?)
+}
+
+/// Ends the sending side: the peer reads the end of the stream.
+///
+/// # Errors
+/// ENOTCONN.
+pub fn shutdown_write(fd: &Descriptor) -> Result<()> {
+    Ok(net::shutdown(fd, net::Shutdown::Write)?)
+}
+
+/// The address the socket is bound to.
+///
+/// # Errors
+/// EBADF, ENOTSOCK; EAFNOSUPPORT when it is not an internet address.
+pub fn local_address(fd: &Descriptor) -> Result<SocketAddr> {
+    Ok(net::getsockname(fd)?.try_into()?)
+}
+
+/// The address of the other end.
+///
+/// # Errors
+/// ENOTCONN; as [`local_address`].
+pub fn peer_address(fd: &Descriptor) -> Result<SocketAddr> {
+    let peer = net::getpeername(fd)?.ok_or(Errno::ENOTCONN)?;
+    Ok(peer.try_into()?)
+}
+
+#[inline]
+fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+    loop {
+        match call() {
+            Err(rustix::io::Errno::INTR) => {}
+            done => return done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, TcpStream};
+
+    fn listener() -> (Descriptor, SocketAddr) {
+        let fd = tcp_socket(Ipv4Addr::LOCALHOST.into()).unwrap();
+        bind(&fd, &(Ipv4Addr::LOCALHOST, 0).into(), BindFlags::default()).unwrap();
+        listen(&fd, 16).unwrap();
+        let address = local_address(&fd).unwrap();
+        (fd, address)
+    }
+
+    #[test]
+    fn a_connection_carries_bytes_both_ways() {
+        let (fd, address) = listener();
+        assert_eq!(accept(&fd).unwrap_err(), Errno::EAGAIN);
+        let mut peer = TcpStream::connect(address).unwrap();
+        let ours = accept(&fd).unwrap();
+        assert_eq!(peer_address(&ours).unwrap(), peer.local_addr().unwrap());
+
+        let mut buf = [MaybeUninit::uninit(); 8];
+        assert_eq!(recv(&ours, &mut buf).unwrap_err(), Errno::EAGAIN);
+        peer.write_all(b"hello").unwrap();
+        assert_eq!(recv(&ours, &mut buf).unwrap(), b"hello");
+
+        assert_eq!(send(&ours, b"good", SendFlags::NOSIGNAL).unwrap(), 4);
+        let parts = [IoSlice::new(b"b"), IoSlice::new(b""), IoSlice::new(b"ye")];
+        assert_eq!(send_vectored(&ours, &parts, SendFlags::NOSIGNAL).unwrap(), 3);
+        shutdown_write(&ours).unwrap();
+        let mut answer = String::new();
+        peer.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer, "goodbye");
+        drop(peer);
+        assert!(recv(&ours, &mut buf).unwrap().is_empty());
+    }
+
+    #[test]
+    fn sockets_are_close_on_exec_and_non_blocking() {
+        let (fd, address) = listener();
+        let _peer = TcpStream::connect(address).unwrap();
+        for fd in [&fd, &accept(&fd).unwrap()] {
+            assert!(rustix::io::fcntl_getfd(fd).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
+            assert!(rustix::fs::fcntl_getfl(fd).unwrap().contains(rustix::fs::OFlags::NONBLOCK));
+        }
+    }
+
+    #[test]
+    fn a_second_bind_is_refused() {
+        let (_first, address) = listener();
+        let second = tcp_socket(address.ip()).unwrap();
+        assert_eq!(bind(&second, &address, BindFlags::default()), Err(Errno::EADDRINUSE));
+    }
+
+    #[test]
+    fn reuse_port_lets_two_sockets_share_an_address() {
+        let flags = BindFlags { reuse_port: true, ..BindFlags::default() };
+        let first = tcp_socket(Ipv4Addr::LOCALHOST.into()).unwrap();
+        bind(&first, &(Ipv4Addr::LOCALHOST, 0).into(), flags).unwrap();
+        let second = tcp_socket(Ipv4Addr::LOCALHOST.into()).unwrap();
+        assert_eq!(bind(&second, &local_address(&first).unwrap(), flags), Ok(()));
+    }
+
+    #[test]
+    fn names_of_an_unconnected_socket() {
+        let fd = tcp_socket(Ipv4Addr::LOCALHOST.into()).unwrap();
+        assert_eq!(peer_address(&fd), Err(Errno::ENOTCONN));
+        assert_eq!(local_address(&fd).unwrap().port(), 0);
+    }
+}

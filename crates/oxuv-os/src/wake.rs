@@ -1,0 +1,38 @@
+//! Waking a loop from another thread or from a signal handler.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::Result;
+
+/// An eventfd that makes its poller return.
+///
+/// It is never read: registered edge-triggered, every write wakes the poller once more, and the counter would
+/// need 2^64 writes to fill.
+#[derive(Debug)]
+pub struct EventFd(OwnedFd);
+
+impl EventFd {
+    /// A new eventfd with counter 0.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    pub fn new() -> Result<Self> {
+        Ok(EventFd(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+    }
+
+    /// Wakes the poller. Callable from any thread and from a signal handler; `errno` is as before afterwards.
+    pub fn wake(&self) {
+        let errno = errno::errno();
+        // A full counter (EAGAIN) means that a wake-up is outstanding, and an eventfd knows no other failure.
+        while rustix::io::write(&self.0, &1_u64.to_ne_bytes()) == Err(rustix::io::Errno::INTR) {}
+        errno::set_errno(errno);
+    }
+}
+
+impl AsFd for EventFd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
