@@ -16,10 +16,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn next_closing(&mut self) -> Option<Event<U>> {
         let index = self.slots.front(List::ClosingPass)?;
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
-        if kind == Kind::Tcp {
-            if let Some(event) = self.next_canceled(index, state) {
-                return Some(event);
-            }
+        if kind == Kind::Tcp
+            && let Some(event) = self.next_canceled(index, state)
+        {
+            return Some(event);
         }
         let (key, user) = (self.slots.key(index), self.slots[index].user);
         self.slots.unlink::<PHASE>(index);

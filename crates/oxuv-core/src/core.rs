@@ -46,6 +46,8 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) timers: Timers,
     pub(crate) streams: Slab<Stream<K::Fd, U, B>>,
     pub(crate) mailbox: Mailbox<K::Waker>,
+    /// What was kept of the write that was last reported.
+    pub(crate) spent: Option<B>,
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -72,6 +74,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             timers: Timers::default(),
             streams: Slab::new(),
             mailbox,
+            spent: None,
         };
         core.update_time();
         Ok(core)

@@ -37,6 +37,8 @@ pub mod kernel;
 pub mod linux;
 mod poll;
 mod read;
+#[cfg(any(test, feature = "sim"))]
+pub mod sim;
 mod slab;
 mod slots;
 mod stream;
@@ -54,3 +56,4 @@ pub use core::{Config, Core};
 pub use event::{Event, Mode};
 pub use oxuv_os::{Errno, Result};
 pub use slots::{Key, Kind};
+pub use write::Refused;

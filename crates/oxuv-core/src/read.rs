@@ -68,7 +68,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
         let size = buf.len();
         match self.kernel.recv(fd, buf) {
-            Ok(bytes) if bytes.is_empty() => {
+            Ok([]) => {
                 self.step.stage = Stage::HangUp;
                 self.stop_reading(index);
                 Err(Errno::EOF)

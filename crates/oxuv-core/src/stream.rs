@@ -47,7 +47,7 @@ pub(crate) struct Stream<F, U, B> {
     /// Writes not yet sent whole, in their order.
     pub(crate) writes: VecDeque<Write<U, B>>,
     /// Writes whose result is not reported yet, in the order in which they ended.
-    pub(crate) done: VecDeque<Done<U>>,
+    pub(crate) done: VecDeque<Done<U, B>>,
 }
 
 impl<F, U, B> Stream<F, U, B> {
@@ -247,11 +247,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.flags &= StreamFlags::UNSYNCED;
         stream.wanted = Readiness::empty();
         stream.accepted = None;
-        if let Some(fd) = stream.fd.take() {
-            if !std::mem::take(&mut stream.watched).is_empty() {
-                // Closing would do, were there no copy of the descriptor in another process.
-                self.kernel.unwatch(&fd);
-            }
+        if let Some(fd) = stream.fd.take()
+            && !std::mem::take(&mut stream.watched).is_empty()
+        {
+            // Closing would do, were there no copy of the descriptor in another process.
+            self.kernel.unwatch(&fd);
         }
     }
 

@@ -22,11 +22,22 @@ pub(crate) struct Write<U, B> {
 
 /// A write that has ended and is not reported yet.
 #[derive(Debug)]
-pub(crate) struct Done<U> {
+pub(crate) struct Done<U, B> {
     user: U,
     result: Result<()>,
     /// Bytes that were never sent. They count as queued until the report, so that a writer notices the failure.
     unsent: usize,
+    /// What was kept, to be handed back with the report.
+    buffers: Option<B>,
+}
+
+/// A write that was refused, with its buffers.
+#[derive(Debug)]
+pub struct Refused<T> {
+    /// Why.
+    pub error: Errno,
+    /// What was to be written.
+    pub buffers: T,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,28 +72,78 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Writes all of `buffers`, in the order of the calls. As much as the kernel takes is sent at once, the rest when
     /// it takes more. [`Event::Written`] with `user` comes later, never inside this call, exactly once.
     ///
+    /// If the write has ended with the call, `buffers` are handed back. Otherwise `keep` makes of them what stays with
+    /// the core until the event; then [`Core::take_buffers`] has it.
+    ///
     /// # Errors
     /// Without effect: EINVAL for no buffer, more than 2^20 of them or more than 2^31-1 bytes, or a stale key; EBADF
     /// when the stream has no descriptor; EPIPE when it is not connected or was shut down; ENOMEM.
     #[doc(alias = "uv_write")]
     #[inline]
-    pub fn write(&mut self, key: Key, user: U, buffers: B) -> Result<()> {
+    pub fn write<T: Buffers>(
+        &mut self,
+        key: Key,
+        user: U,
+        buffers: T,
+        keep: impl FnOnce(T) -> B,
+    ) -> Result<Option<T>, Refused<T>> {
+        match self.try_begin_write(key, &buffers) {
+            Ok((index, total)) => Ok(self.begin_write(index, user, buffers, total, keep)),
+            Err(error) => Err(Refused { error, buffers }),
+        }
+    }
+
+    /// Everything that a write may be refused for.
+    #[inline]
+    fn try_begin_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
         let index = self.slots.find_kind(key, Kind::Tcp)?;
         let stream = &mut self.streams[self.slots[index].state];
-        let total = check(stream, &buffers)?;
-        stream.writes.try_reserve(1)?;
+        let total = check(stream, buffers)?;
         stream.done.try_reserve(stream.writes.len() + 1)?;
+        stream.writes.try_reserve(1)?;
+        Ok((index, total))
+    }
 
+    #[inline]
+    fn begin_write<T: Buffers>(
+        &mut self,
+        index: u32,
+        user: U,
+        buffers: T,
+        total: usize,
+        keep: impl FnOnce(T) -> B,
+    ) -> Option<T> {
         self.requests += 1;
-        let is_first = stream.queued == 0;
-        stream.queued += total;
-        stream.writes.push_back(Write { user, buffers, at: Place::default(), left: total });
-        if is_first {
-            self.send_queued(index);
-        } else {
-            self.want(index, Readiness::WRITE);
+        let stream = &mut self.streams[self.slots[index].state];
+        let mut at = Place::default();
+        let mut left = total;
+        if let (0, true, Some(fd)) = (stream.queued, stream.writes.is_empty(), &stream.fd) {
+            let result = match send(&mut self.kernel, fd, &buffers, at) {
+                Ok(sent) => {
+                    left -= sent;
+                    at.advance(&buffers, sent);
+                    (left == 0).then_some(Ok(()))
+                }
+                Err(Errno::EAGAIN) => None,
+                Err(error) => Some(Err(error)),
+            };
+            if let Some(result) = result {
+                stream.queued = left;
+                stream.done.push_back(Done { user, result, unsent: left, buffers: None });
+                self.feed(index);
+                return Some(buffers);
+            }
         }
-        Ok(())
+        stream.queued += left;
+        stream.writes.push_back(Write { user, buffers: keep(buffers), at, left });
+        self.want(index, Readiness::WRITE);
+        None
+    }
+
+    /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call.
+    #[inline]
+    pub fn take_buffers(&mut self) -> Option<B> {
+        self.spent.take()
     }
 
     /// Sends what the kernel takes at once, and returns how many bytes that was.
@@ -145,7 +206,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Err(error) => Err(error),
             };
             let write = stream.writes.pop_front().expect("the front was looked at");
-            stream.done.push_back(Done { user: write.user, result, unsent: write.left });
+            stream.done.push_back(Done { user: write.user, result, unsent: write.left, buffers: Some(write.buffers) });
             ended = true;
             if result.is_err() {
                 break;
@@ -208,8 +269,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn report_write(&mut self, slot: u32) -> Option<Event<U>> {
         let stream = &mut self.streams[self.slots[slot].state];
-        let Done { user, result, unsent } = stream.done.pop_front()?;
+        let Done { user, result, unsent, buffers } = stream.done.pop_front()?;
         stream.queued -= unsent;
+        self.spent = buffers;
         self.requests -= 1;
         Some(Event::Written { key: self.slots.key(slot), user, result })
     }
@@ -220,7 +282,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         // `write` has made room in `done` for all of them.
         let canceled = stream.writes.drain(..);
         let result = Err(Errno::ECANCELED);
-        stream.done.extend(canceled.map(|Write { user, left, .. }| Done { user, result, unsent: left }));
+        let done = canceled.map(|Write { user, buffers, left, .. }| Done {
+            user,
+            result,
+            unsent: left,
+            buffers: Some(buffers),
+        });
+        stream.done.extend(done);
     }
 }
 

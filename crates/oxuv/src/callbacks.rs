@@ -1,0 +1,115 @@
+//! The closures of handles and requests.
+//!
+//! A handle's closure is called in place: the table's reference to it is copied for the call, so the closure may
+//! replace or drop itself in the table while it runs. Nothing is dropped while the table is borrowed, since what a
+//! closure owns may call the loop when it is dropped.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use slab::Slab;
+
+use crate::{Async, Check, Errno, Handle, Idle, Prepare, Result, Tcp, Timer};
+
+/// A closure that may be called again and again.
+pub(crate) type Repeated<F> = Rc<RefCell<F>>;
+
+type OnEvent<H> = dyn FnMut(&H);
+type OnConnection = dyn FnMut(&Tcp, Result<()>);
+type OnRead = dyn FnMut(&Tcp, Result<&[u8]>);
+
+/// What a handle calls. Each kind of handle has its own kind of closure.
+#[derive(Default)]
+pub(crate) enum Callback {
+    #[default]
+    None,
+    Timer(Repeated<OnEvent<Timer>>),
+    Idle(Repeated<OnEvent<Idle>>),
+    Prepare(Repeated<OnEvent<Prepare>>),
+    Check(Repeated<OnEvent<Check>>),
+    Async(Repeated<OnEvent<Async>>),
+    Connection(Repeated<OnConnection>),
+    Read(Repeated<OnRead>),
+}
+
+/// What a request calls.
+pub(crate) type OnDone = Box<dyn FnOnce(&Tcp, Result<()>)>;
+
+/// What a handle calls when it is closed.
+pub(crate) type OnClose = Box<dyn FnOnce(&Handle)>;
+
+#[derive(Default)]
+struct Entry {
+    callback: Callback,
+    on_close: Option<OnClose>,
+}
+
+#[derive(Default)]
+pub(crate) struct Callbacks {
+    /// By the index of the handle's key.
+    handles: RefCell<Vec<Entry>>,
+    /// By the value that the core was given with the request.
+    requests: RefCell<Slab<OnDone>>,
+}
+
+impl Callbacks {
+    /// Gives a handle its closure.
+    pub(crate) fn set(&self, handle: usize, callback: Callback) {
+        let old = {
+            let mut handles = self.handles.borrow_mut();
+            grow(&mut handles, handle);
+            std::mem::replace(&mut handles[handle].callback, callback)
+        };
+        drop(old);
+    }
+
+    pub(crate) fn set_on_close(&self, handle: usize, on_close: OnClose) {
+        let mut handles = self.handles.borrow_mut();
+        grow(&mut handles, handle);
+        // A handle is closed once, so there is no old one to be dropped.
+        handles[handle].on_close = Some(on_close);
+    }
+
+    /// A copy of what `pick` finds, for a call.
+    #[inline]
+    pub(crate) fn get<F: ?Sized>(
+        &self,
+        handle: usize,
+        pick: impl FnOnce(&Callback) -> Option<&Repeated<F>>,
+    ) -> Option<Repeated<F>> {
+        self.handles.borrow().get(handle).and_then(|entry| pick(&entry.callback)).map(Rc::clone)
+    }
+
+    /// Takes out all that a handle has: it is closed. The first is to be dropped, the second to be called.
+    pub(crate) fn remove(&self, handle: usize) -> (Callback, Option<OnClose>) {
+        match self.handles.borrow_mut().get_mut(handle) {
+            Some(entry) => (std::mem::take(&mut entry.callback), entry.on_close.take()),
+            None => (Callback::None, None),
+        }
+    }
+
+    /// Keeps a request's closure, and returns the value for the core.
+    pub(crate) fn add_request(&self, on_done: OnDone) -> Result<u32> {
+        let mut requests = self.requests.borrow_mut();
+        let number = u32::try_from(requests.vacant_key()).map_err(|_| Errno::ENOMEM)?;
+        requests.insert(on_done);
+        Ok(number)
+    }
+
+    pub(crate) fn take_request(&self, number: u32) -> Option<OnDone> {
+        self.requests.borrow_mut().try_remove(number as usize)
+    }
+
+    /// Drops all closures.
+    pub(crate) fn clear(&self) {
+        let handles = self.handles.take();
+        let requests = self.requests.take();
+        drop((handles, requests));
+    }
+}
+
+fn grow(handles: &mut Vec<Entry>, handle: usize) {
+    if handle >= handles.len() {
+        handles.resize_with(handle + 1, Entry::default);
+    }
+}

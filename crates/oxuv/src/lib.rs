@@ -1,0 +1,59 @@
+//! The event loop that Node.js made famous, for Rust.
+//!
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`] and [`Tcp`]. Each is started with a
+//! closure, and a turn of the loop calls what is due, phase by phase, in the order of libuv:
+//!
+//! ```text
+//! timers -> { pending -> idle -> prepare -> poll -> pending -> check -> closing -> timers }
+//! ```
+//!
+//! ```
+//! use oxuv::{Loop, Mode, Timer};
+//! use std::time::Duration;
+//!
+//! let lp = Loop::new()?;
+//! let timer = Timer::new(&lp)?;
+//! timer.start(Duration::from_millis(10), |timer| {
+//!     println!("ten milliseconds later");
+//!     timer.close().unwrap();
+//! })?;
+//! lp.run(Mode::Default)?;
+//! # Ok::<(), oxuv::Errno>(())
+//! ```
+//!
+//! # Callbacks
+//!
+//! All callbacks run on the thread that calls [`Loop::run`], one after the other, and never inside the call that causes
+//! them. Everything is allowed in them: to start, stop and close any handle, their own included, to make new ones, and
+//! to stop the loop; only running the loop again is refused with EBUSY. A panic in a callback leaves `run`, and the
+//! loop can be run again: what was due and not called yet is called then.
+//!
+//! # Handles
+//!
+//! A value such as a [`Timer`] is a cheap reference to a handle of the loop: clone it at will. Dropping it changes
+//! nothing. A handle lives, with its closures, until [`Handle::close`] is called and its close callback has run, or
+//! until the [`Loop`] is dropped, which closes all handles and calls nobody. From then on its methods say EINVAL.
+//!
+//! An active handle keeps [`Loop::run`] from returning, unless it is unreferenced with [`Handle::unref`].
+
+#![forbid(unsafe_code)]
+
+#[path = "async.rs"]
+mod async_;
+mod callbacks;
+mod drive;
+mod handle;
+#[path = "loop.rs"]
+mod loop_;
+mod tcp;
+mod timer;
+mod watcher;
+
+pub use async_::{Async, Sender};
+pub use handle::Handle;
+pub use loop_::{Loop, LoopRef};
+pub use oxuv_core::kernel::BindFlags;
+pub use oxuv_core::{Errno, Kind, Mode, Result};
+pub use tcp::Tcp;
+pub use timer::Timer;
+pub use watcher::{Check, Idle, Prepare};

@@ -1,0 +1,198 @@
+//! The loop, and references to it.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ops::Deref;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+use oxuv_core::linux::Linux;
+use oxuv_core::{Buffers, Config, Mode};
+
+use crate::callbacks::Callbacks;
+use crate::handle::nanoseconds;
+use crate::{Errno, Handle, Result};
+
+/// The core of the Rust front. Its values for requests are numbers of closures, and it keeps boxed buffers.
+pub(crate) type Core = oxuv_core::Core<Linux, u32, Box<dyn Buffers>>;
+
+/// An event loop.
+///
+/// Dropping it closes all its handles without calling anybody. It stays on the thread that made it.
+#[doc(alias = "uv_loop_t")]
+pub struct Loop(LoopRef);
+
+/// A reference to a loop, to be kept in closures. It does not keep the loop: once the [`Loop`] is dropped, everything
+/// asked of it is EINVAL.
+#[derive(Clone)]
+pub struct LoopRef(pub(crate) Rc<Inner>);
+
+pub(crate) struct Inner {
+    /// `None` once the loop is dropped.
+    core: RefCell<Option<Core>>,
+    pub(crate) callbacks: Callbacks,
+    /// What reads read into: moved out for the time of a callback, so that the callback may hold on to the bytes.
+    pub(crate) buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
+    pub(crate) is_running: Cell<bool>,
+}
+
+impl Inner {
+    /// Asks the core one thing. Nothing of the user's runs meanwhile.
+    #[inline]
+    pub(crate) fn with<T>(&self, ask: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
+        match self.core.borrow_mut().as_mut() {
+            Some(core) => ask(core),
+            None => Err(Errno::EINVAL),
+        }
+    }
+}
+
+impl Loop {
+    /// A new loop, exact to the nanosecond.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    #[doc(alias = "uv_loop_init")]
+    pub fn new() -> Result<Loop> {
+        Loop::with_grain(Duration::from_nanos(1))
+    }
+
+    /// A new loop whose time is rounded down to multiples of `grain`, as libuv's is to milliseconds: timers are started
+    /// from that time, so they may come early by up to the grain, and those that are due in the same grain come in the
+    /// order in which they were started.
+    ///
+    /// # Errors
+    /// EINVAL for a grain of 0; EMFILE, ENFILE, ENOMEM.
+    pub fn with_grain(grain: Duration) -> Result<Loop> {
+        let config = Config { grain: nanoseconds(grain) };
+        // Rust programs ignore SIGPIPE as a rule, and one that does not should not die of a peer that went away.
+        let core = Core::new(Linux::new(false)?, config)?;
+        Ok(Loop(LoopRef(Rc::new(Inner {
+            core: RefCell::new(Some(core)),
+            callbacks: Callbacks::default(),
+            buffer: Cell::new(None),
+            is_running: Cell::new(false),
+        }))))
+    }
+
+    /// Runs the loop: until nothing is alive or [`LoopRef::stop`] is called, or for one turn, as `mode` says. True if
+    /// something is still alive.
+    ///
+    /// # Errors
+    /// EBUSY inside a callback of this loop. What the kernel's wait fails with for good: EBADF when foreign hands have
+    /// closed the loop's descriptor.
+    ///
+    /// # Panics
+    /// When a callback does. The loop can be run again then.
+    #[doc(alias = "uv_run")]
+    pub fn run(&self, mode: Mode) -> Result<bool> {
+        crate::drive::run(&self.0, mode)
+    }
+
+    /// Whether everything of the loop has come to its end.
+    ///
+    /// # Errors
+    /// EBUSY while it has a handle, even an inactive, unreferenced or closing one, or a request.
+    #[doc(alias = "uv_loop_close")]
+    pub fn check_closable(&self) -> Result<()> {
+        self.0.0.with(|core| core.check_closable())
+    }
+}
+
+impl Deref for Loop {
+    type Target = LoopRef;
+
+    fn deref(&self) -> &LoopRef {
+        &self.0
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let inner = &self.0.0;
+        let core = inner.core.borrow_mut().take();
+        // Closures and buffers may own whatever they like, also references to this loop, and dropping them may call
+        // it. It is gone by then.
+        drop(core);
+        inner.callbacks.clear();
+    }
+}
+
+impl LoopRef {
+    /// Makes [`Loop::run`] return after this turn. If it is not running, the next run returns at once.
+    #[doc(alias = "uv_stop")]
+    pub fn stop(&self) {
+        // A loop that is gone does not run.
+        let _ = self.0.with(|core| {
+            core.stop();
+            Ok(())
+        });
+    }
+
+    /// True while a run would have something to do.
+    #[doc(alias = "uv_loop_alive")]
+    pub fn is_alive(&self) -> bool {
+        self.0.with(|core| Ok(core.alive())).unwrap_or(false)
+    }
+
+    /// The loop's time: since an arbitrary point, read when a turn begins and after waiting, not at every call.
+    #[doc(alias = "uv_now")]
+    pub fn now(&self) -> Duration {
+        Duration::from_nanos(self.0.with(|core| Ok(core.time())).unwrap_or(0))
+    }
+
+    /// Reads the clock, after a callback that took long.
+    #[doc(alias = "uv_update_time")]
+    pub fn update_time(&self) {
+        let _ = self.0.with(|core| {
+            core.update_time();
+            Ok(())
+        });
+    }
+
+    /// How long a run would wait for events now; `None` is for ever.
+    #[doc(alias = "uv_backend_timeout")]
+    pub fn backend_timeout(&self) -> Option<Duration> {
+        self.0.with(|core| Ok(core.backend_timeout())).unwrap_or(Some(0)).map(Duration::from_nanos)
+    }
+
+    /// The descriptor to poll in order to embed this loop in another: readable when a turn would find an event.
+    ///
+    /// # Errors
+    /// EINVAL when the loop is gone.
+    #[doc(alias = "uv_backend_fd")]
+    pub fn backend_fd(&self) -> Result<RawFd> {
+        self.0.with(|core| Ok(core.kernel().backend_fd()))
+    }
+
+    /// The turns of the loop that have begun so far.
+    pub fn turns(&self) -> u64 {
+        self.0.with(|core| Ok(core.turns())).unwrap_or(0)
+    }
+
+    /// All handles in the order in which they were made, those being closed included.
+    #[doc(alias = "uv_walk")]
+    pub fn handles(&self) -> Vec<Handle> {
+        let mut keys = Vec::new();
+        let _ = self.0.with(|core| {
+            core.walk_begin();
+            keys.extend(std::iter::from_fn(|| core.walk_next()));
+            Ok(())
+        });
+        keys.into_iter().map(|(key, _)| Handle::new(self, key)).collect()
+    }
+}
+
+impl fmt::Debug for Loop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for LoopRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loop").field("turns", &self.turns()).field("alive", &self.is_alive()).finish_non_exhaustive()
+    }
+}
