@@ -7,11 +7,15 @@ use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Wake};
 use crate::slab::Slab;
-use crate::slots::List;
+use crate::slots::{List, PHASE, Walk};
 use crate::{Buffers, Core, Event, Key, Kind};
 
 const PENDING: u8 = 1;
 const CLOSED: u8 = 2;
+
+/// A handle's flags, shared with its senders.
+/// `None` only in the slab's free elements.
+type State = Option<Arc<AtomicU8>>;
 
 /// The loop's bell, shared by all senders.
 #[derive(Debug)]
@@ -35,7 +39,7 @@ impl<W: Wake> AsyncSender<W> {
     /// is visible to the callback. `errno` is kept.
     ///
     /// # Errors
-    /// EINVAL when the handle is closed: the callback will not run.
+    /// EINVAL when the handle is closed, or its loop gone: the callback will not run.
     #[doc(alias = "uv_async_send")]
     pub fn send(&self) -> Result<()> {
         let before = self.state.fetch_or(PENDING, AcqRel);
@@ -52,7 +56,7 @@ impl<W: Wake> AsyncSender<W> {
 /// What the core keeps of its async handles.
 #[derive(Debug)]
 pub(crate) struct Mailbox<W> {
-    states: Slab<Arc<AtomicU8>>,
+    states: Slab<State>,
     bell: Arc<Bell<W>>,
     /// The handles are being looked through.
     is_open: bool,
@@ -67,7 +71,9 @@ impl<W: Wake> Mailbox<W> {
     }
 
     pub(crate) fn close(&mut self, state: u32) {
-        self.states[state].fetch_or(CLOSED, Release);
+        if let Some(state) = &self.states[state] {
+            state.fetch_or(CLOSED, Release);
+        }
     }
 
     pub(crate) fn remove(&mut self, state: u32) {
@@ -79,8 +85,23 @@ impl<W: Wake> Mailbox<W> {
         self.left_open
     }
 
-    pub(crate) fn abandon(&mut self) {
-        self.left_open |= std::mem::take(&mut self.is_open);
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// The look under way, if any, is left before its end; or perhaps one was called for that has not begun.
+    pub(crate) fn abandon(&mut self, was_called_for: bool) {
+        self.left_open |= std::mem::take(&mut self.is_open) || was_called_for;
+    }
+}
+
+/// The loop is gone: senders learn it.
+impl<W> Drop for Mailbox<W> {
+    fn drop(&mut self) {
+        for state in self.states.iter().flatten() {
+            state.fetch_or(CLOSED, Release);
+        }
     }
 }
 
@@ -92,13 +113,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_async_init")]
     pub fn async_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        let state = self.mailbox.states.insert(Arc::new(AtomicU8::new(0)))?;
+        let state = self.mailbox.states.insert(Some(Arc::new(AtomicU8::new(0))))?;
         let key = self.slots.insert(Kind::Async, state, user);
-        if self.mailbox.is_open {
-            self.slots.insert_at_walk(List::Async, key.index);
-        } else {
-            self.slots.push_back(List::Async, key.index);
-        }
+        self.slots.insert_at_walk::<PHASE>(Walk::Asyncs, List::Async, key.index);
         self.set_active(key.index);
         Ok(key)
     }
@@ -109,26 +126,27 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EINVAL when it is closing.
     pub fn async_sender(&self, key: Key) -> Result<AsyncSender<K::Waker>> {
         let index = self.open_handle(key, Kind::Async)?;
-        let state = Arc::clone(&self.mailbox.states[self.slots[index].state]);
-        Ok(AsyncSender { state, bell: Arc::clone(&self.mailbox.bell) })
+        let state = self.mailbox.states[self.slots[index].state].clone();
+        Ok(AsyncSender { state: state.ok_or(Errno::EINVAL)?, bell: Arc::clone(&self.mailbox.bell) })
     }
 
     /// Begins to look through the async handles for those that were sent to.
+    #[inline(never)]
     pub(crate) fn open_mailbox(&mut self) {
         // Whoever rings after this sees the bell still, and rings it; whoever rang before has marked its handle.
         self.mailbox.bell.rung.swap(false, AcqRel);
         self.mailbox.left_open = false;
         self.mailbox.is_open = true;
-        self.slots.walk::<{ crate::slots::PHASE }>(List::Async);
+        self.slots.walk(Walk::Asyncs, List::Async);
     }
 
     pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
         if !self.mailbox.is_open {
             return None;
         }
-        while let Some(index) = self.slots.step::<{ crate::slots::PHASE }>() {
+        while let Some(index) = self.slots.step(Walk::Asyncs) {
             let state = &self.mailbox.states[self.slots[index].state];
-            if state.fetch_and(!PENDING, AcqRel) & PENDING != 0 {
+            if state.as_ref().is_some_and(|state| state.fetch_and(!PENDING, AcqRel) & PENDING != 0) {
                 return Some(Event::Async { key: self.slots.key(index), user: self.slots[index].user });
             }
         }

@@ -7,9 +7,10 @@ use crate::slots::{List, PHASE};
 use crate::{Buffers, Core, Event, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
-    /// Begins a pass of closing: it is about the handles closed by now, newest first.
-    pub(crate) fn begin_closing(&mut self) {
-        self.slots.move_to_front(List::Closing, List::ClosingPass);
+    /// Begins a pass of closing: it is about the handles closed by now, newest first. False if there are none.
+    #[inline]
+    pub(crate) fn begin_closing(&mut self) -> bool {
+        self.slots.move_to_front(List::Closing, List::ClosingPass)
     }
 
     /// The next request of the handle at the head of the pass, or, when it has none any more, its end.

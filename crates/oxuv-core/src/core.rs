@@ -6,7 +6,7 @@ use crate::async_::Mailbox;
 use crate::kernel::Kernel;
 use crate::poll::Poll;
 use crate::slab::Slab;
-use crate::slots::{List, Slots};
+use crate::slots::{List, Slots, Walk};
 use crate::stream::{Step, Stream};
 use crate::timer::Timers;
 use crate::turn::Turn;
@@ -131,13 +131,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// All handles in the order of their initialisation, those being closed included.
     pub fn walk_begin(&mut self) {
-        self.slots.walk::<{ crate::slots::ALL }>(List::Handles);
+        self.slots.walk(Walk::Handles, List::Handles);
     }
 
     /// The next handle of the walk that [`Core::walk_begin`] began; handles made during it are not visited.
     #[doc(alias = "uv_walk")]
     pub fn walk_next(&mut self) -> Option<(Key, U)> {
-        let index = self.slots.step::<{ crate::slots::ALL }>()?;
+        let index = self.slots.step(Walk::Handles)?;
         Some((self.slots.key(index), self.slots[index].user))
     }
 

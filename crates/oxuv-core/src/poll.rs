@@ -59,20 +59,35 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.timers.first_due().map(|due| due.saturating_sub(self.now).min(LONGEST))
     }
 
-    /// Begins the phase: tells the kernel what we want to know, and waits.
-    pub(crate) fn begin_poll(&mut self, mut timeout: Option<u64>) {
+    /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.
+    pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
         if !self.poll.retries.is_empty() {
-            timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
+            return self.poll_with_retries(timeout);
         }
         self.poll.events = 0;
         self.poll.batches = BATCHES;
         self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
         self.wait(timeout);
-        self.mark_retries();
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
+        self.poll.len > 0 || self.mailbox.is_open()
+    }
+
+    /// As [`Core::poll`]: waits for a short time only, and then lets the streams that are in need of it be tried again.
+    #[cold]
+    fn poll_with_retries(&mut self, timeout: Option<u64>) -> bool {
+        let mut retries = std::mem::take(&mut self.poll.retries);
+        let came = self.poll(Some(timeout.unwrap_or(RETRY).min(RETRY)));
+        for key in retries.drain(..) {
+            if let Ok(index) = self.slots.find_kind(key, Kind::Tcp) {
+                self.mark_unsynced(index);
+            }
+        }
+        // Nothing was added meanwhile: that takes an event, and there was nothing to be told to the kernel.
+        self.poll.retries = retries;
+        came
     }
 
     /// The next event of the batch under way, or of another one where that is called for.
@@ -115,6 +130,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             // What came was for nobody any more; let the kernel know, or it says so again.
             self.sync();
+            if !self.poll.retries.is_empty() {
+                // Only the next phase waits as briefly as a retry needs.
+                return false;
+            }
             self.wait(left);
         }
         self.poll.len > 0
@@ -147,14 +166,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.open_mailbox();
             return None;
         }
-        let slot = self.slots.find_kind(Key::from_u64(token), Kind::Tcp).ok()?;
+        let key = Key::from_u64(token);
+        let slot = self.slots.find_kind(key, Kind::Tcp).ok()?;
         let stream = &mut self.streams[self.slots[slot].state];
         if stream.wanted.is_empty() {
-            // Nobody wants to know. Closed streams are out of the kernel's set already.
-            if let Some(fd) = &stream.fd {
-                stream.watched = Readiness::empty();
-                self.kernel.unwatch(fd);
-            }
+            self.unwatch(slot);
             return None;
         }
         let readiness = readiness & (stream.wanted | Readiness::ERROR | Readiness::HANG_UP);
@@ -165,13 +181,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.is(StreamFlags::LISTENING) {
             return self.begin_accept(slot);
         }
-        self.begin_step(slot, readiness);
-        None
+        self.begin_step(key, readiness)
     }
 
     /// Tells the kernel what has changed in what we want to know. That nothing is wanted any more is not told: the
     /// descriptor may stay silent, or be wanted again.
+    #[inline]
     fn sync(&mut self) {
+        if !self.poll.unsynced.is_empty() {
+            self.sync_streams();
+        }
+    }
+
+    #[inline(never)]
+    fn sync_streams(&mut self) {
         let mut unsynced = std::mem::take(&mut self.poll.unsynced);
         unsynced.retain(|&key| {
             let Ok(index) = self.slots.find_kind(key, Kind::Tcp) else { return false };
@@ -190,27 +213,27 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.poll.unsynced = unsynced;
     }
 
-    /// Takes a stream out of the kernel's set, to be put in again after the next wait.
-    pub(crate) fn retry_later(&mut self, slot: u32) {
+    /// Takes a stream out of the kernel's set. It is put in again when somebody wants to know of it.
+    #[cold]
+    fn unwatch(&mut self, slot: u32) {
         let stream = &mut self.streams[self.slots[slot].state];
+        stream.watched = Readiness::empty();
         if let Some(fd) = &stream.fd {
             self.kernel.unwatch(fd);
-            stream.watched = Readiness::empty();
-            self.poll.retries.push(self.slots.key(slot));
         }
     }
 
-    fn mark_retries(&mut self) {
-        while let Some(key) = self.poll.retries.pop() {
-            if let Ok(index) = self.slots.find_kind(key, Kind::Tcp) {
-                self.mark_unsynced(index);
-            }
-        }
+    /// Takes a stream out of the kernel's set, to be put in again after the next wait.
+    #[cold]
+    pub(crate) fn retry_later(&mut self, slot: u32) {
+        self.unwatch(slot);
+        self.poll.retries.push(self.slots.key(slot));
     }
 
     /// Forgets the batch: what is still ready, the next wait says again.
     pub(crate) fn abandon_poll(&mut self) {
+        // A wake-up among them is not said again.
+        self.mailbox.abandon(self.poll.at < self.poll.len);
         (self.poll.at, self.poll.len) = (0, 0);
-        self.mailbox.abandon();
     }
 }

@@ -56,11 +56,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ///   after the callback.
     #[inline]
     pub fn read_into<'a>(&mut self, key: Key, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-        let Ok(index) = self.slots.find_kind(key, Kind::Tcp) else { return Ok(&mut []) };
-        let stream = &mut self.streams[self.slots[index].state];
-        if self.step.stage != Stage::Read || self.step.slot != index {
+        // As long as there is a step its stream's slot is not freed, so this key is as good as one looked up.
+        if self.step.stage != Stage::Read || self.step.key != key {
             return Ok(&mut []);
         }
+        let stream = &mut self.streams[self.step.state];
         if buf.is_empty() {
             self.step.stage = Stage::HangUp;
             return Err(Errno::ENOBUFS);
@@ -70,13 +70,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match self.kernel.recv(fd, buf) {
             Ok([]) => {
                 self.step.stage = Stage::HangUp;
-                self.stop_reading(index);
+                self.stop_reading(key.index);
                 Err(Errno::EOF)
             }
             Ok(bytes) => {
                 if bytes.len() < size {
                     // A short read: the next would most likely find nothing. Level-triggered, we shall hear of it.
-                    self.step.stage = Stage::HangUp;
+                    let has_more = self.step.readiness != Readiness::READ;
+                    self.step.stage = if has_more { Stage::HangUp } else { Stage::None };
                 }
                 Ok(bytes)
             }
@@ -104,34 +105,38 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    #[inline]
     pub(crate) fn step_read(&mut self) -> Option<Event<U>> {
-        let slot = self.step.slot;
+        let key = self.step.key;
         if self.step.rounds == 0 || !self.streams[self.step.state].is(StreamFlags::READING) {
             self.step.stage = Stage::HangUp;
             return None;
         }
         self.step.rounds -= 1;
-        Some(Event::NeedBuffer { key: self.slots.key(slot), user: self.slots[slot].user })
+        Some(Event::NeedBuffer { key, user: self.slots[key.index].user })
     }
 
     pub(crate) fn step_read_failed(&mut self) -> Option<Event<U>> {
         self.step.stage = Stage::HangUp;
-        self.stop_reading(self.step.slot);
+        self.stop_reading(self.step.key.index);
         None
     }
 
     /// A hang-up with nothing to read is the end of the stream for one who still reads.
     pub(crate) fn step_hang_up(&mut self) -> Option<Event<U>> {
-        let (slot, readiness) = (self.step.slot, self.step.readiness);
+        let (slot, readiness) = (self.step.key.index, self.step.readiness);
         if self.slots[slot].has(flag::CLOSING) {
             self.step.stage = Stage::None;
             return None;
         }
         let writable = Readiness::WRITE | Readiness::ERROR | Readiness::HANG_UP;
         self.step.stage = if readiness.intersects(writable) { Stage::Write } else { Stage::None };
+        let stream = &self.streams[self.step.state];
+        // That nothing can be read says only an event of a wait that asked for it.
         let hung_up = readiness.intersects(Readiness::HANG_UP | Readiness::READ_HANG_UP)
             && !readiness.contains(Readiness::READ)
-            && self.streams[self.step.state].is(StreamFlags::READING);
+            && stream.watched.contains(Readiness::READ)
+            && stream.is(StreamFlags::READING);
         if !hung_up {
             return None;
         }

@@ -2,63 +2,57 @@
 
 use std::ops::{Index, IndexMut};
 
-use oxuv_os::Result;
+use oxuv_os::{Errno, Result};
 
 /// The state of one kind of handle: slots refer to it by index.
 ///
-/// There are no generations here: the slot that owns an element has one, and frees the element with itself.
+/// There are no generations here: the slot that owns an element has one, and frees the element with itself. A freed
+/// element is a default one.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
-    entries: Vec<Entry<T>>,
-    /// The first free entry, or the length when there is none.
-    free: u32,
-    len: u32,
+    elements: Vec<T>,
+    /// The freed indices.
+    free: Vec<u32>,
 }
 
-#[derive(Debug)]
-enum Entry<T> {
-    Free { next: u32 },
-    Used(T),
-}
-
-impl<T> Slab<T> {
+impl<T: Default> Slab<T> {
     pub(crate) fn new() -> Self {
-        Slab { entries: Vec::new(), free: 0, len: 0 }
+        Slab { elements: Vec::new(), free: Vec::new() }
     }
 
-    /// The number of elements.
+    /// The number of elements in use.
     pub(crate) fn len(&self) -> usize {
-        self.len as usize
+        self.elements.len() - self.free.len()
     }
 
     /// One more than the highest index in use so far.
     pub(crate) fn bound(&self) -> usize {
-        self.entries.len()
+        self.elements.len()
     }
 
     /// Adds an element, without effect when memory is short.
     pub(crate) fn insert(&mut self, value: T) -> Result<u32> {
-        let index = self.free;
-        if let Some(entry) = self.entries.get_mut(index as usize) {
-            let Entry::Free { next } = *entry else { unreachable!("the free list holds free entries") };
-            self.free = next;
-            *entry = Entry::Used(value);
-        } else {
-            self.entries.try_reserve(1)?;
-            self.entries.push(Entry::Used(value));
-            self.free = index + 1;
+        if let Some(index) = self.free.pop() {
+            self.elements[index as usize] = value;
+            return Ok(index);
         }
-        self.len += 1;
+        let index = u32::try_from(self.elements.len()).map_err(|_| Errno::ENOMEM)?;
+        // Room in the list of the freed as well: giving an element back must not need memory.
+        self.free.try_reserve(self.elements.len() + 1)?;
+        self.elements.try_reserve(1)?;
+        self.elements.push(value);
         Ok(index)
+    }
+
+    /// All elements; the freed ones are default ones.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.elements.iter()
     }
 
     /// Takes an element out.
     pub(crate) fn remove(&mut self, index: u32) -> T {
-        let entry = std::mem::replace(&mut self.entries[index as usize], Entry::Free { next: self.free });
-        let Entry::Used(value) = entry else { unreachable!("an element is removed once") };
-        self.free = index;
-        self.len -= 1;
-        value
+        self.free.push(index);
+        std::mem::take(&mut self.elements[index as usize])
     }
 }
 
@@ -67,20 +61,14 @@ impl<T> Index<u32> for Slab<T> {
 
     #[inline]
     fn index(&self, index: u32) -> &T {
-        match &self.entries[index as usize] {
-            Entry::Used(value) => value,
-            Entry::Free { .. } => unreachable!("a slot refers to its own state"),
-        }
+        &self.elements[index as usize]
     }
 }
 
 impl<T> IndexMut<u32> for Slab<T> {
     #[inline]
     fn index_mut(&mut self, index: u32) -> &mut T {
-        match &mut self.entries[index as usize] {
-            Entry::Used(value) => value,
-            Entry::Free { .. } => unreachable!("a slot refers to its own state"),
-        }
+        &mut self.elements[index as usize]
     }
 }
 
@@ -123,11 +111,11 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a slot refers to its own state")]
-    fn a_freed_element_cannot_be_read() {
+    fn a_freed_element_is_dropped_and_a_default_one_left() {
         let mut slab = Slab::new();
-        slab.insert(1).unwrap();
-        slab.remove(0);
-        let _ = slab[0];
+        let value = std::rc::Rc::new(1);
+        slab.insert(Some(value.clone())).unwrap();
+        drop(slab.remove(0));
+        assert_eq!((std::rc::Rc::strong_count(&value), &slab[0]), (1, &None));
     }
 }

@@ -91,12 +91,39 @@ pub(crate) enum List {
     ClosingPass,
 }
 
+impl List {
+    /// The list's bit in a set of lists.
+    pub(crate) const fn bit(self) -> u16 {
+        1 << self as u32
+    }
+}
+
 const SENTINELS: u32 = List::ClosingPass as u32 + 1;
 
 /// The set of links of the phase lists.
 pub(crate) const PHASE: usize = 0;
 /// The set of links of the list of all handles.
 pub(crate) const ALL: usize = 1;
+
+/// What is walked over. Each has a cursor of its own, so one walk of each kind can be under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Walk {
+    /// Idle, prepare or check.
+    Watchers,
+    /// Async handles.
+    Asyncs,
+    /// All handles.
+    Handles,
+}
+
+impl Walk {
+    const fn set(self) -> usize {
+        match self {
+            Walk::Watchers | Walk::Asyncs => PHASE,
+            Walk::Handles => ALL,
+        }
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Link {
@@ -127,9 +154,12 @@ pub(crate) struct Slots<U> {
     slots: Vec<Slot<U>>,
     /// The first free slot, or the length when there is none.
     free: u32,
-    /// For each set of links: the element that a walk visits next. Taking that one out of its list moves the cursor
-    /// on; a sentinel when the walk is over.
-    cursor: [u32; 2],
+    /// For each [`Walk`] the element that it comes to next. Taking that one out of its list moves the cursor on; a
+    /// sentinel when the walk is over.
+    cursors: [u32; 3],
+    /// The lists that may have an element, as bits: put in when one is added, taken out when the list is next found
+    /// empty. Most lists are empty in most turns, and this tells it of all of them at once.
+    occupied: u16,
 }
 
 impl<U: Copy + Default> Slots<U> {
@@ -142,7 +172,12 @@ impl<U: Copy + Default> Slots<U> {
             flags: 0,
             user: U::default(),
         };
-        Slots { slots: (0..SENTINELS).map(sentinel).collect(), free: SENTINELS, cursor: [List::Handles as u32; 2] }
+        Slots {
+            slots: (0..SENTINELS).map(sentinel).collect(),
+            free: SENTINELS,
+            cursors: [List::Handles as u32; 3],
+            occupied: 0,
+        }
     }
 
     /// Makes sure that the next [`Slots::insert`] needs no memory.
@@ -171,7 +206,7 @@ impl<U: Copy + Default> Slots<U> {
             self.free = index + 1;
             1
         };
-        self.insert_at_cursor::<ALL>(List::Handles, index);
+        self.insert_at_walk::<ALL>(Walk::Handles, List::Handles, index);
         Key { index, generation }
     }
 
@@ -212,7 +247,20 @@ impl<U: Copy + Default> Slots<U> {
 
     #[inline]
     pub(crate) fn is_empty(&self, list: List) -> bool {
-        self[list as u32].links[PHASE].next == list as u32
+        self.occupied & list.bit() == 0 || self.front(list).is_none()
+    }
+
+    /// As [`Slots::is_empty`], and remembers the answer.
+    #[inline]
+    pub(crate) fn check_empty(&mut self, list: List) -> bool {
+        if self.occupied & list.bit() == 0 {
+            return true;
+        }
+        let is_empty = self.front(list).is_none();
+        if is_empty {
+            self.occupied &= !list.bit();
+        }
+        is_empty
     }
 
     /// True if there is no handle at all.
@@ -234,24 +282,24 @@ impl<U: Copy + Default> Slots<U> {
 
     #[inline]
     pub(crate) fn push_front(&mut self, list: List, index: u32) {
+        self.occupied |= list.bit();
         let first = self[list as u32].links[PHASE].next;
         self.insert_before::<PHASE>(first, index);
     }
 
     #[inline]
     pub(crate) fn push_back(&mut self, list: List, index: u32) {
+        self.occupied |= list.bit();
         self.insert_before::<PHASE>(list as u32, index);
     }
 
-    /// While a walk over the list is under way: puts the element behind the one being visited. The walk does not come
-    /// to it.
-    pub(crate) fn insert_at_walk(&mut self, list: List, index: u32) {
-        self.insert_at_cursor::<PHASE>(list, index);
-    }
-
-    fn insert_at_cursor<const SET: usize>(&mut self, list: List, index: u32) {
-        let cursor = self.cursor[SET];
-        // A walk that is at its end, or none, rests at a sentinel: then this appends.
+    /// Appends to a list; or, while a walk over it is under way, puts the element behind the one being visited. The walk
+    /// does not come to it.
+    pub(crate) fn insert_at_walk<const SET: usize>(&mut self, walk: Walk, list: List, index: u32) {
+        debug_assert_eq!(walk.set(), SET);
+        self.occupied |= list.bit();
+        let cursor = self.cursors[walk as usize];
+        // A walk that is at its end, or none, rests at a sentinel.
         let place = if cursor < SENTINELS { list as u32 } else { cursor };
         self.insert_before::<SET>(place, index);
     }
@@ -269,8 +317,10 @@ impl<U: Copy + Default> Slots<U> {
     #[inline]
     pub(crate) fn unlink<const SET: usize>(&mut self, index: u32) {
         let Link { next, prev } = self[index].links[SET];
-        if self.cursor[SET] == index {
-            self.cursor[SET] = next;
+        for walk in [Walk::Watchers, Walk::Asyncs, Walk::Handles] {
+            if walk.set() == SET && self.cursors[walk as usize] == index {
+                self.cursors[walk as usize] = next;
+            }
         }
         self[prev].links[SET].next = next;
         self[next].links[SET].prev = prev;
@@ -285,12 +335,18 @@ impl<U: Copy + Default> Slots<U> {
         Some(first)
     }
 
-    /// Moves all elements of `from`, in their order, to the beginning of `to`.
-    pub(crate) fn move_to_front(&mut self, from: List, to: List) {
-        if self.is_empty(from) {
-            return;
+    /// Moves all elements of `from`, in their order, to the beginning of `to`. False if there were none.
+    #[inline]
+    pub(crate) fn move_to_front(&mut self, from: List, to: List) -> bool {
+        let has_some = !self.check_empty(from);
+        if has_some {
+            self.occupied |= to.bit();
+            self.splice(from as u32, to as u32);
         }
-        let (from, to) = (from as u32, to as u32);
+        has_some
+    }
+
+    fn splice(&mut self, from: u32, to: u32) {
         let Link { next: first, prev: last } = self[from].links[PHASE];
         let after = self[to].links[PHASE].next;
         self[to].links[PHASE].next = first;
@@ -300,33 +356,26 @@ impl<U: Copy + Default> Slots<U> {
         self[from].links[PHASE] = Link { next: from, prev: from };
     }
 
-    /// Begins a walk over a list. One walk at a time is under way in each set.
+    /// Begins a walk over a list.
     #[inline]
-    pub(crate) fn walk<const SET: usize>(&mut self, list: List) {
-        self.cursor[SET] = self[list as u32].links[SET].next;
-    }
-
-    /// The slot that the walk comes to next; a sentinel when it is over.
-    #[inline]
-    pub(crate) fn cursor<const SET: usize>(&self) -> u32 {
-        self.cursor[SET]
+    pub(crate) fn walk(&mut self, walk: Walk, list: List) {
+        self.cursors[walk as usize] = self[list as u32].links[walk.set()].next;
     }
 
     /// The element that the walk comes to, `None` when it is over.
     #[inline]
-    pub(crate) fn step<const SET: usize>(&mut self) -> Option<u32> {
-        let index = self.cursor[SET];
+    pub(crate) fn step(&mut self, walk: Walk) -> Option<u32> {
+        let index = self.cursors[walk as usize];
         if index < SENTINELS {
             return None;
         }
-        self.cursor[SET] = self[index].links[SET].next;
+        self.cursors[walk as usize] = self[index].links[walk.set()].next;
         Some(index)
     }
 
-    /// Ends a walk.
-    #[inline]
-    pub(crate) fn end_walk<const SET: usize>(&mut self) {
-        self.cursor[SET] = List::Handles as u32;
+    /// Ends all walks.
+    pub(crate) fn end_walks(&mut self) {
+        self.cursors = [List::Handles as u32; 3];
     }
 }
 

@@ -109,8 +109,8 @@ fn a_generation_that_wraps_skips_zero() {
 
 fn walk(slots: &mut TestSlots, mut visit: impl FnMut(&mut TestSlots, u32)) -> Vec<u32> {
     let mut visited = Vec::new();
-    slots.walk::<PHASE>(List::Idle);
-    while let Some(index) = slots.step::<PHASE>() {
+    slots.walk(Walk::Watchers, List::Idle);
+    while let Some(index) = slots.step(Walk::Watchers) {
         visited.push(index);
         visit(slots, index);
     }
@@ -162,7 +162,7 @@ fn what_is_made_during_a_walk_comes_behind_the_one_being_visited() {
     let new = [insert(&mut slots).index, insert(&mut slots).index];
     let visited = walk(&mut slots, |slots, index| {
         if index == handles[0] {
-            new.iter().for_each(|&new| slots.insert_at_walk(List::Idle, new));
+            new.iter().for_each(|&new| slots.insert_at_walk::<PHASE>(Walk::Watchers, List::Idle, new));
         }
     });
     assert_eq!(visited, handles);

@@ -50,8 +50,8 @@ pub(crate) struct Stream<F, U, B> {
     pub(crate) done: VecDeque<Done<U, B>>,
 }
 
-impl<F, U, B> Stream<F, U, B> {
-    pub(crate) fn new() -> Self {
+impl<F, U, B> Default for Stream<F, U, B> {
+    fn default() -> Self {
         Stream {
             fd: None,
             flags: StreamFlags::empty(),
@@ -65,7 +65,9 @@ impl<F, U, B> Stream<F, U, B> {
             done: VecDeque::new(),
         }
     }
+}
 
+impl<F, U, B> Stream<F, U, B> {
     #[inline]
     pub(crate) fn is(&self, flag: StreamFlags) -> bool {
         self.flags.contains(flag)
@@ -102,8 +104,8 @@ pub(crate) struct Step {
     /// Rounds of reading left.
     pub(crate) rounds: u8,
     pub(crate) readiness: Readiness,
-    /// The stream's slot and state. They stay what they are while there is a stage: slots are freed in closing.
-    pub(crate) slot: u32,
+    /// The stream's key and state. They stay what they are while there is a stage: slots are freed in closing.
+    pub(crate) key: Key,
     pub(crate) state: u32,
     /// Ended writes to report: those that are there when reporting begins, and no later ones.
     pub(crate) reports: usize,
@@ -111,7 +113,7 @@ pub(crate) struct Step {
 
 impl Default for Step {
     fn default() -> Self {
-        Step { stage: Stage::None, rounds: 0, readiness: Readiness::empty(), slot: 0, state: 0, reports: 0 }
+        Step { stage: Stage::None, rounds: 0, readiness: Readiness::empty(), key: Key::default(), state: 0, reports: 0 }
     }
 }
 
@@ -191,11 +193,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Begins to work on a stream that is ready.
     #[inline]
-    pub(crate) fn begin_step(&mut self, slot: u32, readiness: Readiness) {
-        let state = self.slots[slot].state;
-        let readable = readiness.intersects(Readiness::READ.union(Readiness::ERROR));
-        let stage = if readable { Stage::Read } else { Stage::HangUp };
-        self.step = Step { stage, rounds: ROUNDS, readiness, slot, state, reports: 0 };
+    pub(crate) fn begin_step(&mut self, key: Key, readiness: Readiness) -> Option<Event<U>> {
+        let state = self.slots[key.index].state;
+        self.step = Step { stage: Stage::HangUp, rounds: ROUNDS, readiness, key, state, reports: 0 };
+        if readiness.intersects(Readiness::READ.union(Readiness::ERROR)) {
+            self.step.stage = Stage::Read;
+            return self.step_read();
+        }
+        None
     }
 
     /// Goes on with the stream being worked on. `None` when that is over.
@@ -204,13 +209,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.step.stage == Stage::None { None } else { self.go_on() }
     }
 
+    #[inline(never)]
     fn go_on(&mut self) -> Option<Event<U>> {
         loop {
             let event = match self.step.stage {
                 Stage::None => return None,
                 Stage::Accept => {
                     self.step.stage = Stage::None;
-                    self.end_accept(self.step.slot);
+                    self.end_accept(self.step.key.index);
                     return None;
                 }
                 Stage::Read => self.step_read(),
@@ -228,7 +234,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Work on a stream is left behind: what was not read or sent is still ready, and reports are still queued.
     pub(crate) fn abandon_step(&mut self) {
-        let Step { stage, slot, .. } = std::mem::take(&mut self.step);
+        let Step { stage, key, .. } = std::mem::take(&mut self.step);
+        let slot = key.index;
         match stage {
             Stage::None | Stage::Read | Stage::HangUp => {}
             Stage::Accept => self.end_accept(slot),
@@ -255,9 +262,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// The streams' round of pending begins: it is about those fed by now.
-    pub(crate) fn begin_pending(&mut self) {
-        self.slots.move_to_front(List::Pending, List::PendingRound);
+    /// Begins a round of pending: it is about the streams fed by now. False if there are none.
+    #[inline]
+    pub(crate) fn begin_pending(&mut self) -> bool {
+        self.slots.move_to_front(List::Pending, List::PendingRound)
     }
 
     pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {
@@ -267,7 +275,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             let slot = self.slots.front(List::PendingRound)?;
             self.slots.unlink::<PHASE>(slot);
-            self.begin_step(slot, Readiness::WRITE);
+            self.begin_step(self.slots.key(slot), Readiness::WRITE);
         }
     }
 }

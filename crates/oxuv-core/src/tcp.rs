@@ -17,7 +17,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn tcp_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
         self.poll.reserve(self.streams.len() + 1)?;
-        let state = self.streams.insert(Stream::new())?;
+        let state = self.streams.insert(Stream::default())?;
         Ok(self.slots.insert(Kind::Tcp, state, user))
     }
 
@@ -129,6 +129,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// A listener is ready: takes one connection, and offers it.
+    #[inline(never)]
     pub(crate) fn begin_accept(&mut self, slot: u32) -> Option<Event<U>> {
         let state = self.slots[slot].state;
         let stream = &mut self.streams[state];
@@ -136,7 +137,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let result = match self.kernel.accept(fd) {
             Ok(connection) => {
                 stream.accepted = Some(connection);
-                self.step = Step { stage: Stage::Accept, slot, state, ..Step::default() };
+                self.step = Step { stage: Stage::Accept, key: self.slots.key(slot), state, ..Step::default() };
                 Ok(())
             }
             Err(error @ (Errno::EMFILE | Errno::ENFILE)) => {

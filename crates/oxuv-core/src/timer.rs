@@ -8,7 +8,7 @@ use crate::slab::Slab;
 use crate::slots::{List, PHASE, flag};
 use crate::{Buffers, Core, Event, Key, Kind};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Timer {
     slot: u32,
     start_id: u32,
@@ -50,8 +50,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_timer_init")]
     pub fn timer_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        let timer = Timer { slot: 0, start_id: 0, due: 0, repeat: 0, was_started: false };
-        let state = self.timers.timers.insert(timer)?;
+        let state = self.timers.timers.insert(Timer::default())?;
         if let Err(error) = self.timers.heap.reserve(self.timers.timers.bound()) {
             self.timers.timers.remove(state);
             return Err(error);
@@ -159,8 +158,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// Begins a pass of timers: it is about those due now, and no others.
-    pub(crate) fn begin_timers(&mut self) {
+    /// Begins a pass of timers: it is about those due now, and no others. False if there are none.
+    #[inline]
+    pub(crate) fn begin_timers(&mut self) -> bool {
+        let has_some = self.timers.first_due().is_some_and(|due| due <= self.time);
+        if has_some {
+            self.collect_due_timers();
+        }
+        has_some
+    }
+
+    fn collect_due_timers(&mut self) {
         while let Some(entry) = self.timers.heap.pop_due(self.time) {
             let index = self.timers.timers[entry.timer].slot;
             self.set_inactive(index);

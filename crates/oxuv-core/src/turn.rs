@@ -8,21 +8,24 @@
 use oxuv_os::Result;
 
 use crate::kernel::Kernel;
-use crate::slots::{ALL, List, PHASE};
+use crate::slots::{List, Walk};
 use crate::{Buffers, Core, Event, Mode};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The phases in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     /// No run is under way, or it is over.
     Over,
     /// Default's pass of timers before its first turn.
     FirstTimers,
+    /// Right before pending.
+    TurnBegun,
     Pending,
     Idle,
     Prepare,
     Poll,
-    /// Pending once more, right after poll; the rounds that are left.
-    PendingAfterPoll(u8),
+    /// Pending once more, right after poll.
+    PendingAfterPoll,
     Check,
     Closing,
     Timers,
@@ -40,13 +43,15 @@ pub(crate) struct Turn {
     alive: bool,
     /// Neither pending nor idle had anything when the turn began.
     may_wait: bool,
+    /// The rounds of pending after poll that are left.
+    pending_rounds: u8,
     pub(crate) count: u64,
 }
 
 impl Default for Turn {
     fn default() -> Self {
         let (phase, mode) = (Phase::Over, Mode::Default);
-        Turn { phase, mode, stop: false, alive: false, may_wait: false, count: 0 }
+        Turn { phase, mode, stop: false, alive: false, may_wait: false, pending_rounds: 0, count: 0 }
     }
 }
 
@@ -56,17 +61,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_run")]
     pub fn begin(&mut self, mode: Mode) {
         self.abandon();
+        self.poll.fault = None;
         self.turn.mode = mode;
         self.turn.alive = self.alive();
         if !self.turn.alive {
             self.update_time();
         }
+        self.turn.phase = Phase::FirstTimers;
         if mode == Mode::Default && self.turn.alive && !self.turn.stop {
             self.update_time();
             self.begin_timers();
-            self.turn.phase = Phase::FirstTimers;
-        } else {
-            self.begin_turn();
         }
     }
 
@@ -94,11 +98,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     fn next_of_phase(&mut self) -> Option<Event<U>> {
-        loop {
+        while self.turn.phase != Phase::Over {
             let event = match self.turn.phase {
-                Phase::Over => return None,
+                Phase::Over | Phase::TurnBegun => None,
                 Phase::FirstTimers | Phase::Timers => self.next_timer(),
-                Phase::Pending | Phase::PendingAfterPoll(_) => self.next_pending(),
+                Phase::Pending | Phase::PendingAfterPoll => self.next_pending(),
                 Phase::Idle | Phase::Prepare | Phase::Check => self.next_watcher(),
                 Phase::Poll => self.next_ready(),
                 Phase::Closing => self.next_closing(),
@@ -108,74 +112,95 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             self.leave_phase();
         }
+        None
     }
 
-    /// The phase under way is worked off: begins the one behind it.
+    /// The phase under way is worked off: goes on to the next one that has something to do, through as many turns as
+    /// that takes.
     fn leave_phase(&mut self) {
-        match self.turn.phase {
-            Phase::Over => {}
+        let mut left = match self.turn.phase {
             Phase::FirstTimers => self.begin_turn(),
-            Phase::Pending => self.begin_watchers(Phase::Idle, List::Idle),
-            Phase::Idle => self.begin_watchers(Phase::Prepare, List::Prepare),
-            Phase::Prepare => {
-                self.turn.phase = Phase::Poll;
-                self.turn.count += 1;
-                let may_wait = match self.turn.mode {
-                    Mode::Default => true,
-                    Mode::Once => self.turn.may_wait,
-                    Mode::NoWait => false,
-                };
-                let timeout = if may_wait { self.poll_timeout() } else { Some(0) };
-                self.begin_poll(timeout);
-            }
-            Phase::Poll => self.begin_pending_round(PENDING_ROUNDS),
-            Phase::PendingAfterPoll(rounds) => self.begin_pending_round(rounds),
-            Phase::Check => {
-                self.turn.phase = Phase::Closing;
-                self.begin_closing();
-            }
-            Phase::Closing => {
-                self.turn.phase = Phase::Timers;
-                self.update_time();
-                self.begin_timers();
-            }
-            Phase::Timers => {
-                self.turn.alive = self.alive();
-                if self.turn.mode == Mode::Default && self.poll.fault.is_none() {
-                    self.begin_turn();
-                } else {
-                    self.finish();
-                }
-            }
+            phase => phase,
+        };
+        while left != Phase::Over {
+            self.turn.phase = if left < Phase::Pending && self.begin_pending() {
+                Phase::Pending
+            } else if left < Phase::Idle && self.begin_watchers(List::Idle) {
+                Phase::Idle
+            } else if left < Phase::Prepare && self.begin_watchers(List::Prepare) {
+                Phase::Prepare
+            } else if left < Phase::Poll && self.begin_poll() {
+                Phase::Poll
+            } else if left <= Phase::PendingAfterPoll && self.begin_pending_round() {
+                Phase::PendingAfterPoll
+            } else if left < Phase::Check && self.begin_watchers(List::Check) {
+                Phase::Check
+            } else if left < Phase::Closing && self.begin_closing() {
+                Phase::Closing
+            } else if left < Phase::Timers && self.begin_last_timers() {
+                Phase::Timers
+            } else {
+                left = self.end_turn();
+                continue;
+            };
+            return;
         }
     }
 
-    fn begin_turn(&mut self) {
+    #[inline]
+    fn begin_last_timers(&mut self) -> bool {
+        self.update_time();
+        self.begin_timers()
+    }
+
+    /// A turn is over: is there another?
+    fn end_turn(&mut self) -> Phase {
+        self.turn.alive = self.alive();
+        if self.turn.mode == Mode::Default && self.poll.fault.is_none() { self.begin_turn() } else { self.finish() }
+    }
+
+    /// Before a turn: shall it be?
+    fn begin_turn(&mut self) -> Phase {
         if !self.turn.alive || self.turn.stop {
             return self.finish();
         }
-        self.turn.may_wait = self.slots.is_empty(List::Pending) && self.slots.is_empty(List::Idle);
-        self.turn.phase = Phase::Pending;
-        self.begin_pending();
+        self.turn.may_wait = match self.turn.mode {
+            Mode::Default => true,
+            Mode::Once => self.slots.is_empty(List::Pending) && self.slots.is_empty(List::Idle),
+            Mode::NoWait => false,
+        };
+        self.turn.pending_rounds = PENDING_ROUNDS;
+        Phase::TurnBegun
     }
 
-    fn begin_watchers(&mut self, phase: Phase, list: List) {
-        self.turn.phase = phase;
-        self.slots.walk::<PHASE>(list);
-    }
-
-    fn begin_pending_round(&mut self, rounds: u8) {
-        if rounds > 0 && !self.slots.is_empty(List::Pending) {
-            self.turn.phase = Phase::PendingAfterPoll(rounds - 1);
-            self.begin_pending();
-        } else {
-            self.begin_watchers(Phase::Check, List::Check);
-        }
-    }
-
-    fn finish(&mut self) {
-        self.turn.phase = Phase::Over;
+    fn finish(&mut self) -> Phase {
         self.turn.stop = false;
+        self.turn.phase = Phase::Over;
+        Phase::Over
+    }
+
+    #[inline]
+    fn begin_watchers(&mut self, list: List) -> bool {
+        let is_empty = self.slots.check_empty(list);
+        if !is_empty {
+            self.slots.walk(Walk::Watchers, list);
+        }
+        !is_empty
+    }
+
+    fn begin_poll(&mut self) -> bool {
+        self.turn.count += 1;
+        let timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
+        self.poll(timeout)
+    }
+
+    #[inline]
+    fn begin_pending_round(&mut self) -> bool {
+        if self.turn.pending_rounds == 0 {
+            return false;
+        }
+        self.turn.pending_rounds -= 1;
+        self.begin_pending()
     }
 
     /// Puts everything that a run has moved aside back where it belongs.
@@ -185,8 +210,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.turn.phase = Phase::Over;
         self.turn.stop = false;
-        self.slots.end_walk::<PHASE>();
-        self.slots.end_walk::<ALL>();
+        self.slots.end_walks();
         self.abandon_timers();
         self.abandon_step();
         self.slots.move_to_front(List::PendingRound, List::Pending);

@@ -3,7 +3,7 @@
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::Kernel;
-use crate::slots::{List, PHASE, flag};
+use crate::slots::{List, PHASE, Walk, flag};
 use crate::{Buffers, Core, Event, Key, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -90,16 +90,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The next watcher of the phase under way, `None` in phases of other handles.
     #[inline]
     pub(crate) fn next_watcher(&mut self) -> Option<Event<U>> {
-        let index = self.slots.cursor::<PHASE>();
+        let index = self.slots.step(Walk::Watchers)?;
         let (key, user) = (self.slots.key(index), self.slots[index].user);
-        let event = match self.slots[index].kind {
+        Some(match self.slots[index].kind {
             Kind::Idle => Event::Idle { key, user },
             Kind::Prepare => Event::Prepare { key, user },
-            Kind::Check => Event::Check { key, user },
-            // A sentinel: the walk is over. Or no walk of ours.
-            _ => return None,
-        };
-        self.slots.step::<PHASE>();
-        Some(event)
+            _ => Event::Check { key, user },
+        })
     }
 }

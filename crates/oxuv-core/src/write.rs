@@ -225,12 +225,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     pub(crate) fn step_write(&mut self) -> Option<Event<U>> {
-        if self.slots[self.step.slot].has(flag::CLOSING) {
+        if self.slots[self.step.key.index].has(flag::CLOSING) {
             self.step.stage = Stage::None;
             return None;
         }
         if !self.streams[self.step.state].writes.is_empty() {
-            self.send_queued(self.step.slot);
+            self.send_queued(self.step.key.index);
         }
         self.step.reports = self.streams[self.step.state].done.len();
         self.step.stage = Stage::Report;
@@ -241,7 +241,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn step_report(&mut self) -> Option<Event<U>> {
         if self.step.reports > 0 {
             self.step.reports -= 1;
-            return self.report_write(self.step.slot);
+            return self.report_write(self.step.key.index);
         }
         let is_drained = self.streams[self.step.state].writes.is_empty();
         self.step.stage = if is_drained { Stage::Drain } else { Stage::None };
@@ -250,7 +250,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     pub(crate) fn step_drain(&mut self) -> Option<Event<U>> {
         self.step.stage = Stage::None;
-        let slot = self.step.slot;
+        let slot = self.step.key.index;
         let is_closing = self.slots[slot].has(flag::CLOSING);
         if !is_closing {
             self.unwant(slot, Readiness::WRITE);

@@ -1,12 +1,9 @@
 //! Waking the loop from other threads.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use oxuv_core::AsyncSender;
 use oxuv_core::linux::Waker;
 
-use crate::callbacks::Callback;
+use crate::callbacks::{Callback, repeated};
 use crate::handle::is_a_handle;
 use crate::{Handle, LoopRef, Result};
 
@@ -55,7 +52,7 @@ impl Async {
     #[doc(alias = "uv_async_init")]
     pub fn new(owner: &LoopRef, callback: impl FnMut(&Async) + 'static) -> Result<Async> {
         let handle = Handle::make(owner, |core| core.async_init(0))?;
-        handle.set_callback(Callback::Async(Rc::new(RefCell::new(callback))));
+        handle.set_callback(Callback::Async(repeated(callback)));
         Ok(Async(handle))
     }
 

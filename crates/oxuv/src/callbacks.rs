@@ -11,25 +11,23 @@ use slab::Slab;
 
 use crate::{Async, Check, Errno, Handle, Idle, Prepare, Result, Tcp, Timer};
 
-/// A closure that may be called again and again.
-pub(crate) type Repeated<F> = Rc<RefCell<F>>;
+type OnEvent<H> = dyn Fn(&H);
+type OnConnection = dyn Fn(&Tcp, Result<()>);
+type OnRead = dyn Fn(&Tcp, Result<&[u8]>);
 
-type OnEvent<H> = dyn FnMut(&H);
-type OnConnection = dyn FnMut(&Tcp, Result<()>);
-type OnRead = dyn FnMut(&Tcp, Result<&[u8]>);
-
-/// What a handle calls. Each kind of handle has its own kind of closure.
+/// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
+/// runs cannot be called again (the loop does not nest). Each kind of handle has its own kind of closure.
 #[derive(Default)]
 pub(crate) enum Callback {
     #[default]
     None,
-    Timer(Repeated<OnEvent<Timer>>),
-    Idle(Repeated<OnEvent<Idle>>),
-    Prepare(Repeated<OnEvent<Prepare>>),
-    Check(Repeated<OnEvent<Check>>),
-    Async(Repeated<OnEvent<Async>>),
-    Connection(Repeated<OnConnection>),
-    Read(Repeated<OnRead>),
+    Timer(Rc<OnEvent<Timer>>),
+    Idle(Rc<OnEvent<Idle>>),
+    Prepare(Rc<OnEvent<Prepare>>),
+    Check(Rc<OnEvent<Check>>),
+    Async(Rc<OnEvent<Async>>),
+    Connection(Rc<OnConnection>),
+    Read(Rc<OnRead>),
 }
 
 /// What a request calls.
@@ -75,8 +73,8 @@ impl Callbacks {
     pub(crate) fn get<F: ?Sized>(
         &self,
         handle: usize,
-        pick: impl FnOnce(&Callback) -> Option<&Repeated<F>>,
-    ) -> Option<Repeated<F>> {
+        pick: impl FnOnce(&Callback) -> Option<&Rc<F>>,
+    ) -> Option<Rc<F>> {
         self.handles.borrow().get(handle).and_then(|entry| pick(&entry.callback)).map(Rc::clone)
     }
 
@@ -106,6 +104,12 @@ impl Callbacks {
         let requests = self.requests.take();
         drop((handles, requests));
     }
+}
+
+/// The closure of a handle, to be kept in a [`Callback`].
+pub(crate) fn repeated<H>(callback: impl FnMut(&H) + 'static) -> Rc<OnEvent<H>> {
+    let callback = RefCell::new(callback);
+    Rc::new(move |handle| callback.borrow_mut()(handle))
 }
 
 fn grow(handles: &mut Vec<Entry>, handle: usize) {

@@ -51,38 +51,38 @@ fn dispatch(lp: &LoopRef, event: Event<u32>) {
     match event {
         Event::Timer { key, .. } => {
             if let Some(callback) = pick!(callbacks, key, Timer) {
-                callback.borrow_mut()(&Timer(Handle::new(lp, key)));
+                callback(&Timer(Handle::new(lp, key)));
             }
         }
         Event::Idle { key, .. } => {
             if let Some(callback) = pick!(callbacks, key, Idle) {
-                callback.borrow_mut()(&Idle(Handle::new(lp, key)));
+                callback(&Idle(Handle::new(lp, key)));
             }
         }
         Event::Prepare { key, .. } => {
             if let Some(callback) = pick!(callbacks, key, Prepare) {
-                callback.borrow_mut()(&Prepare(Handle::new(lp, key)));
+                callback(&Prepare(Handle::new(lp, key)));
             }
         }
         Event::Check { key, .. } => {
             if let Some(callback) = pick!(callbacks, key, Check) {
-                callback.borrow_mut()(&Check(Handle::new(lp, key)));
+                callback(&Check(Handle::new(lp, key)));
             }
         }
         Event::Async { key, .. } => {
             if let Some(callback) = pick!(callbacks, key, Async) {
-                callback.borrow_mut()(&Async(Handle::new(lp, key)));
+                callback(&Async(Handle::new(lp, key)));
             }
         }
         Event::Connection { key, result, .. } => {
             if let Some(callback) = pick!(callbacks, key, Connection) {
-                callback.borrow_mut()(&Tcp(Handle::new(lp, key)), result);
+                callback(&Tcp(Handle::new(lp, key)), result);
             }
         }
         Event::NeedBuffer { key, .. } => read(lp, key),
         Event::HungUp { key, .. } => {
             if let Some(callback) = pick!(callbacks, key, Read) {
-                callback.borrow_mut()(&Tcp(Handle::new(lp, key)), Err(Errno::EOF));
+                callback(&Tcp(Handle::new(lp, key)), Err(Errno::EOF));
             }
         }
         Event::Written { key, user, result } => {
@@ -114,8 +114,8 @@ fn read(lp: &LoopRef, key: Key) {
     match lp.0.with(|core| core.read_into(key, &mut buffer)) {
         // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
         Ok([]) => {}
-        Ok(bytes) => callback.borrow_mut()(&Tcp(Handle::new(lp, key)), Ok(bytes)),
-        Err(error) => callback.borrow_mut()(&Tcp(Handle::new(lp, key)), Err(error)),
+        Ok(bytes) => callback(&Tcp(Handle::new(lp, key)), Ok(bytes)),
+        Err(error) => callback(&Tcp(Handle::new(lp, key)), Err(error)),
     }
     lp.0.buffer.set(Some(buffer));
 }

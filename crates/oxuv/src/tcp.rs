@@ -90,7 +90,8 @@ impl Tcp {
     #[doc(alias = "uv_listen")]
     pub fn listen(&self, backlog: i32, callback: impl FnMut(&Tcp, Result<()>) + 'static) -> Result<()> {
         self.with(|core, key| core.listen(key, backlog))?;
-        self.set_callback(Callback::Connection(Rc::new(RefCell::new(callback))));
+        let callback = RefCell::new(callback);
+        self.set_callback(Callback::Connection(Rc::new(move |server, waiting| callback.borrow_mut()(server, waiting))));
         Ok(())
     }
 
@@ -119,7 +120,8 @@ impl Tcp {
     #[doc(alias = "uv_read_start")]
     pub fn read_start(&self, callback: impl FnMut(&Tcp, Result<&[u8]>) + 'static) -> Result<()> {
         self.with(|core, key| core.read_start(key))?;
-        self.set_callback(Callback::Read(Rc::new(RefCell::new(callback))));
+        let callback = RefCell::new(callback);
+        self.set_callback(Callback::Read(Rc::new(move |client, read| callback.borrow_mut()(client, read))));
         Ok(())
     }
 

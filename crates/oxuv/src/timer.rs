@@ -1,10 +1,8 @@
 //! Timers.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
-use crate::callbacks::Callback;
+use crate::callbacks::{Callback, repeated};
 use crate::handle::{is_a_handle, nanoseconds};
 use crate::{Handle, LoopRef, Result};
 
@@ -70,7 +68,7 @@ impl Timer {
         callback: impl FnMut(&Timer) + 'static,
     ) -> Result<()> {
         self.with(|core, key| core.timer_start(key, nanoseconds(after), nanoseconds(every)))?;
-        self.set_callback(Callback::Timer(Rc::new(RefCell::new(callback))));
+        self.set_callback(Callback::Timer(repeated(callback)));
         Ok(())
     }
 

@@ -1,0 +1,248 @@
+//! A simulated kernel: sockets in memory, a clock that only waiting moves, and faults drawn from a seed.
+//!
+//! The test plays the outside: it holds a clone of the [`Sim`] that the core owns, connects, sends and closes as a
+//! [`Peer`], or [plans](Sim::later) to do so while the core waits. The same seed, faults and calls give the same
+//! [trace](Sim::trace).
+//!
+//! ```
+//! use oxuv_core::sim::{Faults, Sim};
+//! use oxuv_core::{Config, Core, Event, Mode, One};
+//!
+//! let sim = Sim::new(1, Faults::none());
+//! let mut core: Core<Sim, (), One<Vec<u8>>> = Core::new(sim.clone(), Config::default())?;
+//! let server = core.tcp_init(())?;
+//! core.tcp_bind(server, &([127, 0, 0, 1], 80).into(), Default::default())?;
+//! core.listen(server, 16)?;
+//! sim.later(5_000, |sim| drop(sim.connect(([127, 0, 0, 1], 80).into())));
+//! core.begin(Mode::Once);
+//! assert_eq!(core.next(), Some(Event::Connection { key: server, user: (), result: Ok(()) }));
+//! # Ok::<(), oxuv_core::Errno>(())
+//! ```
+//!
+//! A wait without a time-out while nothing can ever happen is a deadlock of the program under test. It fails with
+//! EDEADLK, so that the run ends with that error.
+
+mod connection;
+mod faults;
+mod note;
+mod outside;
+mod probe;
+mod random;
+mod socket;
+mod wait;
+mod world;
+
+use std::cell::RefCell;
+use std::fmt;
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, RawFd};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Release};
+
+use oxuv_os::Result;
+
+use crate::kernel::{BindFlags, Kernel, Readiness, Ready, Wake};
+use world::World;
+
+pub use faults::Faults;
+pub use note::Note;
+pub use outside::Peer;
+pub use random::Random;
+
+type Plan = Box<dyn FnOnce(&Sim)>;
+
+/// The simulated [`Kernel`]. Clones are handles on the same kernel.
+#[derive(Clone)]
+pub struct Sim {
+    world: Rc<RefCell<World>>,
+    waker: Waker,
+}
+
+/// Wakes a [`Sim`].
+#[derive(Debug, Clone)]
+pub struct Waker(Arc<AtomicBool>);
+
+impl Wake for Waker {
+    fn wake(&self) {
+        self.0.store(true, Release);
+    }
+}
+
+/// A descriptor of a [`Sim`], closed when dropped. The lowest free number is the next one's.
+pub struct Fd {
+    number: i32,
+    world: Rc<RefCell<World>>,
+}
+
+impl Fd {
+    /// The descriptor's number.
+    pub fn number(&self) -> i32 {
+        self.number
+    }
+}
+
+impl AsRawFd for Fd {
+    fn as_raw_fd(&self) -> RawFd {
+        self.number
+    }
+}
+
+impl Drop for Fd {
+    fn drop(&mut self) {
+        self.world.borrow_mut().close(self.number);
+    }
+}
+
+impl fmt::Debug for Fd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Fd").field(&self.number).finish()
+    }
+}
+
+impl fmt::Debug for Sim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let world = self.world.borrow();
+        f.debug_struct("Sim").field("now", &world.now).field("open", &world.open_numbers()).finish_non_exhaustive()
+    }
+}
+
+impl Sim {
+    /// A kernel that draws everything that is left to chance from this seed.
+    pub fn new(seed: u64, faults: Faults) -> Sim {
+        let waker = Waker(Arc::new(AtomicBool::new(false)));
+        Sim { world: Rc::new(RefCell::new(World::new(seed, faults))), waker }
+    }
+
+    /// Sets what goes wrong from now on.
+    pub fn set_faults(&self, faults: Faults) {
+        self.world.borrow_mut().faults = faults;
+    }
+
+    /// Sets how many bytes each direction of a new connection holds. 64 KiB unless set.
+    pub fn set_capacity(&self, bytes: usize) {
+        self.world.borrow_mut().capacity = bytes.max(1);
+    }
+
+    /// Sets how many descriptors may be open at a time: one more is EMFILE. 1024 unless set.
+    pub fn set_descriptor_limit(&self, limit: usize) {
+        self.world.borrow_mut().descriptor_limit = limit;
+    }
+
+    /// Sets how many waits there may be: one more fails with ELOOP, so that a loop that turns for ever is seen.
+    pub fn set_wait_limit(&self, limit: u64) {
+        self.world.borrow_mut().waits_left = limit;
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, nanoseconds: u64) {
+        let mut world = self.world.borrow_mut();
+        world.now = world.now.saturating_add(nanoseconds);
+    }
+
+    /// The numbers of the open descriptors.
+    pub fn open_descriptors(&self) -> Vec<i32> {
+        self.world.borrow().open_numbers()
+    }
+
+    /// What a descriptor is ready for, watched or not.
+    pub fn readiness(&self, fd: &Fd) -> Readiness {
+        self.world.borrow().readiness(fd.number)
+    }
+
+    /// What the kernel was asked and has answered so far.
+    pub fn trace(&self) -> Vec<Note> {
+        self.world.borrow().trace.clone()
+    }
+
+    /// Takes the trace, which begins anew.
+    pub fn take_trace(&self) -> Vec<Note> {
+        std::mem::take(&mut self.world.borrow_mut().trace)
+    }
+
+    fn own(&self, number: i32) -> Fd {
+        Fd { number, world: Rc::clone(&self.world) }
+    }
+}
+
+impl Kernel for Sim {
+    type Fd = Fd;
+    type Waker = Waker;
+
+    fn now(&self) -> u64 {
+        self.world.borrow_mut().read_clock()
+    }
+
+    fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
+    fn watch(&mut self, fd: &Fd, token: u64, interest: Readiness, known: bool) -> Result<()> {
+        self.world.borrow_mut().watch(fd.number, token, interest, known)
+    }
+
+    fn unwatch(&mut self, fd: &Fd) {
+        self.world.borrow_mut().unwatch(fd.number);
+    }
+
+    fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
+        self.wait_for_events(timeout)
+    }
+
+    fn ready(&self, nth: usize) -> Ready {
+        self.world.borrow().batch[nth]
+    }
+
+    fn tcp_socket(&mut self, family: IpAddr) -> Result<Fd> {
+        let number = self.world.borrow_mut().tcp_socket(family)?;
+        Ok(self.own(number))
+    }
+
+    fn adopt(&mut self, _fd: &Fd) -> Result<()> {
+        Ok(())
+    }
+
+    fn bind(&mut self, fd: &Fd, address: &SocketAddr, flags: BindFlags) -> Result<()> {
+        self.world.borrow_mut().bind(fd.number, address, flags)
+    }
+
+    fn listen(&mut self, fd: &Fd, backlog: i32) -> Result<()> {
+        self.world.borrow_mut().listen(fd.number, backlog)
+    }
+
+    fn accept(&mut self, fd: &Fd) -> Result<Fd> {
+        let number = self.world.borrow_mut().accept(fd.number)?;
+        Ok(self.own(number))
+    }
+
+    fn shed(&mut self, fd: &Fd) -> bool {
+        self.world.borrow_mut().shed(fd.number)
+    }
+
+    fn recv<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        self.world.borrow_mut().recv(fd.number, buf)
+    }
+
+    fn send(&mut self, fd: &Fd, buf: &[u8]) -> Result<usize> {
+        self.world.borrow_mut().send(fd.number, &[IoSlice::new(buf)])
+    }
+
+    fn send_vectored(&mut self, fd: &Fd, bufs: &[IoSlice<'_>]) -> Result<usize> {
+        self.world.borrow_mut().send(fd.number, bufs)
+    }
+
+    fn shutdown_write(&mut self, fd: &Fd) -> Result<()> {
+        self.world.borrow_mut().shutdown_write(fd.number)
+    }
+
+    fn local_address(&self, fd: &Fd) -> Result<SocketAddr> {
+        Ok(self.world.borrow().local_address(fd.number))
+    }
+
+    fn peer_address(&self, fd: &Fd) -> Result<SocketAddr> {
+        let world = self.world.borrow();
+        Ok(world.connections[world.connection_of(fd.number)?].theirs)
+    }
+}

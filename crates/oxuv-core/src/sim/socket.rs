@@ -1,0 +1,272 @@
+//! Our sockets: the table of descriptors, names, listening and accepting.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use oxuv_os::{Errno, Result};
+
+use super::note::Note;
+use super::world::World;
+use crate::kernel::{BindFlags, Readiness};
+
+/// The first number that is given out: 0 to 2 are the standard streams.
+const FIRST: usize = 3;
+
+/// The first port that a socket without a name of its own is given.
+pub(super) const FIRST_PORT: u16 = 49152;
+
+#[derive(Debug)]
+pub(super) struct Socket {
+    is_ipv6: bool,
+    bound: Option<SocketAddr>,
+    flags: BindFlags,
+    role: Role,
+}
+
+#[derive(Debug)]
+enum Role {
+    /// Neither listening nor connected.
+    Fresh,
+    Listener {
+        backlog: usize,
+        /// Connections to be accepted.
+        waiting: VecDeque<usize>,
+    },
+    Connected(usize),
+}
+
+impl Socket {
+    pub(super) fn fresh(ip: IpAddr) -> Socket {
+        Socket { is_ipv6: ip.is_ipv6(), bound: None, flags: BindFlags::default(), role: Role::Fresh }
+    }
+
+    pub(super) fn connected(connection: usize, ours: SocketAddr) -> Socket {
+        let role = Role::Connected(connection);
+        Socket { is_ipv6: ours.is_ipv6(), bound: Some(ours), flags: BindFlags::default(), role }
+    }
+
+    /// True if a connection to this address, or a second listener there, would meet this listener.
+    fn listens_at(&self, address: &SocketAddr) -> bool {
+        let (Role::Listener { .. }, Some(bound)) = (&self.role, self.bound) else { return false };
+        let takes_both = bound.ip() == Ipv6Addr::UNSPECIFIED && !self.flags.ipv6_only;
+        let same_family = bound.is_ipv4() == address.is_ipv4();
+        let same_ip = bound.ip() == address.ip() || bound.ip().is_unspecified() || address.ip().is_unspecified();
+        bound.port() == address.port() && (same_family && same_ip || takes_both)
+    }
+}
+
+impl World {
+    /// Gives a socket the lowest free number.
+    pub(super) fn open(&mut self, socket: Socket) -> Result<i32> {
+        let place = self.files.iter().position(Option::is_none).unwrap_or(self.files.len());
+        if self.open_count() >= self.descriptor_limit {
+            return Err(Errno::EMFILE);
+        }
+        if place == self.files.len() {
+            self.files.push(None);
+        }
+        self.files[place] = Some(socket);
+        let fd = (place + FIRST) as i32;
+        self.note(Note::Opened { fd });
+        Ok(fd)
+    }
+
+    pub(super) fn open_count(&self) -> usize {
+        self.files.iter().flatten().count()
+    }
+
+    /// The numbers of all open descriptors.
+    pub(super) fn open_numbers(&self) -> Vec<i32> {
+        (0..self.files.len()).filter(|&place| self.files[place].is_some()).map(|place| (place + FIRST) as i32).collect()
+    }
+
+    pub(super) fn close(&mut self, fd: i32) {
+        let socket = self.files[fd as usize - FIRST].take().expect("a descriptor is closed once");
+        self.close_watch(fd);
+        self.note(Note::Closed { fd });
+        match socket.role {
+            Role::Fresh => {}
+            Role::Connected(connection) => self.connections[connection].close_ours(),
+            Role::Listener { waiting, .. } => waiting.into_iter().for_each(|connection| self.refuse(connection)),
+        }
+    }
+
+    /// A connection that nobody accepts.
+    fn refuse(&mut self, connection: usize) {
+        self.connections[connection].peer_was_reset = true;
+        self.connections[connection].close_ours();
+    }
+
+    pub(super) fn socket(&self, fd: i32) -> &Socket {
+        self.files[fd as usize - FIRST].as_ref().expect("an owned descriptor is open")
+    }
+
+    fn socket_mut(&mut self, fd: i32) -> &mut Socket {
+        self.files[fd as usize - FIRST].as_mut().expect("an owned descriptor is open")
+    }
+
+    /// The number of the socket's connection.
+    pub(super) fn connection_of(&self, fd: i32) -> Result<usize> {
+        match self.socket(fd).role {
+            Role::Connected(connection) => Ok(connection),
+            _ => Err(Errno::ENOTCONN),
+        }
+    }
+
+    pub(super) fn readiness(&self, fd: i32) -> Readiness {
+        match &self.socket(fd).role {
+            Role::Fresh => Readiness::WRITE | Readiness::HANG_UP,
+            Role::Listener { waiting, .. } if waiting.is_empty() => Readiness::empty(),
+            Role::Listener { .. } => Readiness::READ,
+            Role::Connected(connection) => self.connections[*connection].readiness(),
+        }
+    }
+
+    pub(super) fn tcp_socket(&mut self, family: IpAddr) -> Result<i32> {
+        self.lacks_descriptor()?;
+        self.open(Socket::fresh(family))
+    }
+
+    pub(super) fn bind(&mut self, fd: i32, address: &SocketAddr, flags: BindFlags) -> Result<()> {
+        let socket = self.socket(fd);
+        if socket.bound.is_some() {
+            return Err(Errno::EINVAL);
+        }
+        if socket.is_ipv6 != address.is_ipv6() {
+            return Err(Errno::EAFNOSUPPORT);
+        }
+        if !(address.ip().is_loopback() || address.ip().is_unspecified()) {
+            return Err(EADDRNOTAVAIL);
+        }
+        let mut address = *address;
+        if address.port() == 0 {
+            address.set_port(self.free_port());
+        } else if self.is_taken(fd, &address, flags) {
+            return Err(Errno::EADDRINUSE);
+        }
+        let socket = self.socket_mut(fd);
+        (socket.bound, socket.flags) = (Some(address), flags);
+        Ok(())
+    }
+
+    /// With `SO_REUSEADDR` two sockets may have one name until one of them listens.
+    fn is_taken(&self, fd: i32, address: &SocketAddr, flags: BindFlags) -> bool {
+        let own = fd as usize - FIRST;
+        self.files
+            .iter()
+            .enumerate()
+            .filter(|&(place, _)| place != own)
+            .filter_map(|(_, file)| file.as_ref())
+            .any(|socket| socket.listens_at(address) && !(socket.flags.reuse_port && flags.reuse_port))
+    }
+
+    fn free_port(&mut self) -> u16 {
+        let port = self.next_port;
+        self.next_port = port.checked_add(1).unwrap_or(FIRST_PORT);
+        port
+    }
+
+    pub(super) fn listen(&mut self, fd: i32, backlog: i32) -> Result<()> {
+        let result = self.try_listen(fd, usize::try_from(backlog).unwrap_or(usize::MAX).max(1));
+        self.note(Note::Listened { fd, result });
+        result
+    }
+
+    fn try_listen(&mut self, fd: i32, new_backlog: usize) -> Result<()> {
+        match &mut self.socket_mut(fd).role {
+            Role::Connected(_) => return Err(Errno::EINVAL),
+            Role::Listener { backlog, .. } => {
+                *backlog = new_backlog;
+                return Ok(());
+            }
+            Role::Fresh => {}
+        }
+        let (is_ipv6, flags, bound) = (self.socket(fd).is_ipv6, self.socket(fd).flags, self.socket(fd).bound);
+        match bound {
+            Some(address) if self.is_taken(fd, &address, flags) => return Err(Errno::EADDRINUSE),
+            Some(_) => {}
+            None => {
+                let ip: IpAddr = if is_ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+                let port = self.free_port();
+                self.socket_mut(fd).bound = Some((ip, port).into());
+            }
+        }
+        self.socket_mut(fd).role = Role::Listener { backlog: new_backlog, waiting: VecDeque::new() };
+        Ok(())
+    }
+
+    pub(super) fn accept(&mut self, listener: i32) -> Result<i32> {
+        let result = self.try_accept(listener);
+        self.note(Note::Accepted { listener, result });
+        result
+    }
+
+    fn try_accept(&mut self, listener: i32) -> Result<i32> {
+        let Role::Listener { waiting, .. } = &self.socket(listener).role else { return Err(Errno::EINVAL) };
+        let &connection = waiting.front().ok_or(Errno::EAGAIN)?;
+        if self.random.chance(self.faults.again) {
+            return Err(Errno::EAGAIN);
+        }
+        self.lacks_descriptor()?;
+        if self.random.chance(self.faults.abort) {
+            self.take_waiting(listener);
+            self.refuse(connection);
+            return Err(Errno::ECONNABORTED);
+        }
+        let ours = self.connections[connection].ours;
+        let fd = self.open(Socket::connected(connection, ours))?;
+        self.take_waiting(listener);
+        Ok(fd)
+    }
+
+    fn take_waiting(&mut self, listener: i32) -> Option<usize> {
+        match &mut self.socket_mut(listener).role {
+            Role::Listener { waiting, .. } => waiting.pop_front(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn shed(&mut self, listener: i32) -> bool {
+        let (mut count, done) = (0, self.lacks_descriptor().is_ok());
+        while done && let Some(connection) = self.take_waiting(listener) {
+            self.refuse(connection);
+            count += 1;
+        }
+        self.note(Note::Shed { listener, count, done });
+        done
+    }
+
+    /// Puts a connection into the queue of a listener at this address.
+    ///
+    /// # Errors
+    /// ECONNREFUSED when nobody listens there, EAGAIN when the queue is full.
+    pub(super) fn arrive(&mut self, address: &SocketAddr, connection: usize) -> Result<SocketAddr> {
+        let listens = |file: &Option<Socket>| file.as_ref().is_some_and(|socket| socket.listens_at(address));
+        let places: Vec<usize> = (0..self.files.len()).filter(|&place| listens(&self.files[place])).collect();
+        let &place = self.random.pick(&places).ok_or(Errno::ECONNREFUSED)?;
+        let Some(Socket { role: Role::Listener { backlog, waiting }, bound, .. }) = &mut self.files[place] else {
+            return Err(Errno::ECONNREFUSED);
+        };
+        if waiting.len() > *backlog {
+            return Err(Errno::EAGAIN);
+        }
+        waiting.push_back(connection);
+        Ok(SocketAddr::new(address.ip(), bound.map_or(0, |bound| bound.port())))
+    }
+
+    pub(super) fn local_address(&self, fd: i32) -> SocketAddr {
+        let socket = self.socket(fd);
+        let unnamed: IpAddr = if socket.is_ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+        socket.bound.unwrap_or((unnamed, 0).into())
+    }
+
+    fn lacks_descriptor(&mut self) -> Result<()> {
+        match self.random.chance(self.faults.no_descriptor) {
+            true if self.random.chance(500) => Err(Errno::EMFILE),
+            true => Err(Errno::ENFILE),
+            false => Ok(()),
+        }
+    }
+}
+
+const EADDRNOTAVAIL: Errno = Errno::from_raw(99);

@@ -1,0 +1,137 @@
+//! Everything that a simulated kernel and its outside consist of.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+
+use oxuv_os::{Errno, Result};
+
+use super::connection::Connection;
+use super::note::Note;
+use super::socket::{FIRST_PORT, Socket};
+use super::wait::{OldWatch, Watch};
+use super::{Faults, Plan, Random};
+use crate::kernel::Ready;
+
+pub(super) struct World {
+    /// Nanoseconds.
+    pub(super) now: u64,
+    pub(super) random: Random,
+    pub(super) faults: Faults,
+    /// The table of descriptors.
+    pub(super) files: Vec<Option<Socket>>,
+    pub(super) descriptor_limit: usize,
+    /// All connections that ever were: a peer is known by its number here.
+    pub(super) connections: Vec<Connection>,
+    /// What each direction of a new connection holds.
+    pub(super) capacity: usize,
+    pub(super) next_port: u16,
+    pub(super) next_peer_port: u16,
+    /// The watched descriptors, by their numbers.
+    pub(super) watches: BTreeMap<i32, Watch>,
+    /// The watches of the past.
+    pub(super) old_watches: VecDeque<OldWatch>,
+    pub(super) batch: Vec<Ready>,
+    /// A wake-up was left out of the last batch.
+    pub(super) wake_is_late: bool,
+    /// What the outside does, by time and in the order of planning.
+    pub(super) plans: BTreeMap<(u64, u64), Plan>,
+    pub(super) next_plan: u64,
+    pub(super) waits_left: u64,
+    pub(super) trace: Vec<Note>,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, faults: Faults) -> World {
+        World {
+            // Not 0, so that nobody takes the clock's time for a duration.
+            now: 1_000_000_000,
+            random: Random::new(seed),
+            faults,
+            files: Vec::new(),
+            descriptor_limit: 1024,
+            connections: Vec::new(),
+            capacity: 64 * 1024,
+            next_port: FIRST_PORT,
+            next_peer_port: 32768,
+            watches: BTreeMap::new(),
+            old_watches: VecDeque::new(),
+            batch: Vec::new(),
+            wake_is_late: false,
+            plans: BTreeMap::new(),
+            next_plan: 0,
+            waits_left: u64::MAX,
+            trace: Vec::new(),
+        }
+    }
+
+    pub(super) fn note(&mut self, note: Note) {
+        self.trace.push(note);
+    }
+
+    /// Reads the clock.
+    pub(super) fn read_clock(&mut self) -> u64 {
+        if self.random.chance(self.faults.clock_jump) {
+            let by = 1 + self.random.below(2_000_000) as u64;
+            self.now = self.now.saturating_add(by);
+            self.note(Note::ClockJumped { by });
+        }
+        self.now
+    }
+
+    pub(super) fn recv<'a>(&mut self, fd: i32, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        let count = self.receivable(fd, buf.len());
+        self.note(Note::Received { fd, result: count });
+        let connection = self.connection_of(fd)?;
+        let bytes: Vec<u8> = self.connections[connection].inbound.drain(..count?).collect();
+        Ok(buf[..bytes.len()].write_copy_of_slice(&bytes))
+    }
+
+    fn receivable(&mut self, fd: i32, size: usize) -> Result<usize> {
+        let connection = self.connection_of(fd)?;
+        self.disturb(connection)?;
+        let count = self.connections[connection].receivable()?.min(size);
+        Ok(self.cut_short(count, self.faults.short_read))
+    }
+
+    pub(super) fn send(&mut self, fd: i32, bufs: &[IoSlice<'_>]) -> Result<usize> {
+        let count = self.sendable(fd, bufs.iter().map(|buf| buf.len()).sum());
+        self.note(Note::Sent { fd, result: count });
+        let connection = self.connection_of(fd)?;
+        let bytes = bufs.iter().flat_map(|buf| buf.iter().copied());
+        self.connections[connection].send(bytes.take(count?));
+        count
+    }
+
+    fn sendable(&mut self, fd: i32, wanted: usize) -> Result<usize> {
+        let connection = self.connection_of(fd)?;
+        self.disturb(connection)?;
+        let count = self.connections[connection].sendable(wanted)?;
+        Ok(self.cut_short(count, self.faults.short_write))
+    }
+
+    /// What may happen to a connection just as we use it.
+    fn disturb(&mut self, connection: usize) -> Result<()> {
+        if self.random.chance(self.faults.reset) {
+            self.connections[connection].reset();
+        }
+        if self.random.chance(self.faults.again) { Err(Errno::EAGAIN) } else { Ok(()) }
+    }
+
+    fn cut_short(&mut self, count: usize, per_mille: u16) -> usize {
+        if count > 1 && self.random.chance(per_mille) { 1 + self.random.below(count - 1) } else { count }
+    }
+
+    pub(super) fn shutdown_write(&mut self, fd: i32) -> Result<()> {
+        let result = self.connection_of(fd).and_then(|number| {
+            let connection = &mut self.connections[number];
+            if connection.is_dead {
+                return Err(Errno::ENOTCONN);
+            }
+            connection.we_ended = true;
+            Ok(())
+        });
+        self.note(Note::ShutDown { fd, result });
+        result
+    }
+}

@@ -1,0 +1,192 @@
+//! The events: each is checked against the model, then its callback runs.
+
+use std::mem::MaybeUninit;
+
+use oxuv_core::{Errno, Event, Key, Result as CoreResult};
+
+use crate::Check;
+use crate::actions::is_limit;
+use crate::model::Life;
+use crate::outside::{PEER, bytes};
+use crate::program::Place;
+use crate::run::{Flow, Machine};
+use crate::turn::Phase;
+
+impl Machine<'_> {
+    pub(crate) fn hear(&mut self, event: Event<u64>) -> Result<Flow, String> {
+        let (key, user) = key_and_user(&event);
+        let place = (user & 0xff) as Place;
+        ensure!(place < self.model.handles.len(), "{event:?} with a user value that nobody gave");
+        let (count, time) = (self.core.turns(), self.core.time());
+        let phase = match event {
+            Event::Timer { .. } => Phase::Timers,
+            Event::Idle { .. } => Phase::Idle,
+            Event::Prepare { .. } => Phase::Prepare,
+            Event::Check { .. } => Phase::Check,
+            Event::Written { .. } | Event::ShutDown { .. } => {
+                self.model.phase_of_request(count, self.core.being_closed() == Some(key))
+            }
+            Event::Closed { .. } => Phase::Closing,
+            _ => Phase::Poll,
+        };
+        let handle = &self.model.handles[place];
+        ensure!(handle.key == key && self.model.known(place).is_ok(), "{event:?} of a handle that is closed");
+        self.model.advance(count, phase, time).map_err(|error| format!("{error}, at {event:?}"))?;
+        self.take(event, place, phase, time)?;
+        if self.callback(place)? == Flow::Left {
+            return Ok(Flow::Left);
+        }
+        if let Event::NeedBuffer { .. } = event {
+            self.read(place, key)?;
+            return self.callback(place);
+        }
+        Ok(Flow::Goes)
+    }
+
+    /// What the event means for the model.
+    fn take(&mut self, event: Event<u64>, place: Place, phase: Phase, time: u64) -> Check {
+        let is_request = matches!(event, Event::Written { .. } | Event::ShutDown { .. });
+        let handle = &self.model.handles[place];
+        if !is_request {
+            ensure!(key_and_user(&event).1 == handle.user, "{event:?} of an earlier handle in place {place}");
+            let life = if matches!(event, Event::Closed { .. }) { Life::Closing } else { Life::Open };
+            ensure!(handle.life == life, "{event:?} of a handle that is {:?}", handle.life);
+        } else if phase == Phase::Closing {
+            let next = self.model.turn.left.first();
+            ensure!(next == Some(&place), "a request of place {place} ends where {next:?} is to be closed");
+        }
+        match event {
+            Event::Timer { .. } => {
+                self.model.take_left(place)?;
+                let repeat = self.model.handles[place].timer.repeat;
+                if repeat != 0 {
+                    let _ = self.model.start_timer(place, time, repeat, repeat);
+                }
+            }
+            Event::Idle { .. } | Event::Prepare { .. } | Event::Check { .. } => self.model.take_left(place)?,
+            Event::Async { .. } => {
+                let sent = self.outside.borrow_mut().is_sent[place].take();
+                ensure!(sent.is_some(), "nobody has sent to the async handle of place {place}");
+            }
+            Event::Connection { result, .. } => self.take_connection(place, result)?,
+            Event::NeedBuffer { .. } => ensure!(handle.stream.is_reading, "{event:?} without reading"),
+            Event::HungUp { .. } => {
+                ensure!(handle.stream.is_reading, "{event:?} without reading");
+                self.check_end_of_stream(place)?;
+                let _ = self.model.stop_reading(place);
+            }
+            Event::Written { user, result, .. } => self.take_written(place, user, result)?,
+            Event::ShutDown { user, result, .. } => {
+                self.model.take_shutdown(place, user)?;
+                self.check_result(place, result, &[Errno::ENOTCONN])?;
+            }
+            Event::Closed { .. } => {
+                self.model.take_left(place)?;
+                ensure!(handle_requests(self, place) == 0, "place {place} is closed before its requests have ended");
+                self.model.forget(place);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_connection(&mut self, place: Place, result: CoreResult<()>) -> Check {
+        let stream = &mut self.model.handles[place].stream;
+        ensure!(stream.is_listening, "a connection for one who does not listen");
+        match result {
+            Ok(()) => {
+                ensure!(!stream.has_waiting, "a connection although one waits still");
+                stream.has_waiting = true;
+            }
+            Err(error) => {
+                let may_fail = is_limit(error) && self.program.faults.no_descriptor > 0;
+                ensure!(may_fail, "the listener fails with {error:?}");
+            }
+        }
+        Ok(())
+    }
+
+    fn take_written(&mut self, place: Place, user: u64, result: CoreResult<()>) -> Check {
+        let request = self.model.take_write(place, user)?;
+        let is_handed_back = self.core.take_buffers().is_some();
+        ensure!(is_handed_back == request.was_kept, "buffers handed back: {is_handed_back}, {request:?}");
+        self.check_result(place, result, &[Errno::EPIPE, Errno::ECONNRESET])?;
+        if result.is_ok() {
+            let connection = self.model.handles[place].stream.connection.ok_or("a write without a connection")?;
+            self.outside.borrow_mut().connections[connection].reported = request.end;
+        }
+        Ok(())
+    }
+
+    /// Requests are cancelled by close, and fail if the peer has reset the connection.
+    fn check_result(&self, place: Place, result: CoreResult<()>, errors: &[Errno]) -> Check {
+        let handle = &self.model.handles[place];
+        let Err(error) = result else { return Ok(()) };
+        let is_canceled = error == Errno::ECANCELED && handle.life == Life::Closing;
+        let outside = self.outside.borrow();
+        let connection = handle.stream.connection.map(|connection| &outside.connections[connection]);
+        let has_failed = errors.contains(&error) && connection.is_some_and(|it| it.peer.has_reset(&self.sim));
+        ensure!(is_canceled || has_failed, "a request fails with {error:?}");
+        Ok(())
+    }
+
+    /// Gives the core a buffer, and checks what it reads.
+    fn read(&mut self, place: Place, key: Key) -> Check {
+        let size = *self.random.pick(&[0, 1, 7, 64, 300, 300, 5000]).expect("there are some");
+        let mut buffer = vec![MaybeUninit::uninit(); size];
+        let result = self.core.read_into(key, &mut buffer);
+        self.trace.push(format!("read of {size}: {:?}", result.as_ref().map(|bytes| bytes.len())));
+        let is_reading = self.model.handles[place].stream.is_reading;
+        match result {
+            Err(Errno::ENOBUFS) => ensure!(size == 0, "no buffer where {size} bytes were given"),
+            Ok([]) => {}
+            _ if !is_reading => return Err("a read although reading was stopped".into()),
+            Ok(got) => {
+                let number = self.model.handles[place].stream.connection.ok_or("a read without a connection")?;
+                let connection = &mut self.outside.borrow_mut().connections[number];
+                ensure!(connection.read + got.len() <= connection.sent, "more is read than was sent");
+                ensure!(got == bytes(number, PEER, connection.read, got.len()), "what was read was not sent");
+                connection.read += got.len();
+            }
+            Err(Errno::EOF) => {
+                self.check_end_of_stream(place)?;
+                let _ = self.model.stop_reading(place);
+            }
+            Err(error) => {
+                self.check_result(place, Err(error), &[Errno::EPIPE, Errno::ECONNRESET])?;
+                self.model.fail_reading(place);
+            }
+        }
+        self.verify()
+    }
+
+    /// The end of a stream comes after all that the peer has sent, when the peer has ended.
+    fn check_end_of_stream(&self, place: Place) -> Check {
+        let outside = self.outside.borrow();
+        let number = self.model.handles[place].stream.connection.ok_or("an end without a connection")?;
+        let connection = &outside.connections[number];
+        let has_ended = connection.has_ended || connection.peer.has_reset(&self.sim);
+        ensure!(has_ended, "the stream of place {place} ends although the peer has not");
+        ensure!(connection.read == connection.sent, "the stream of place {place} ends early: {connection:?}");
+        Ok(())
+    }
+}
+
+fn handle_requests(machine: &Machine<'_>, place: Place) -> usize {
+    machine.model.handles[place].stream.requests()
+}
+
+fn key_and_user(event: &Event<u64>) -> (Key, u64) {
+    match *event {
+        Event::Timer { key, user }
+        | Event::Idle { key, user }
+        | Event::Prepare { key, user }
+        | Event::Check { key, user }
+        | Event::Async { key, user }
+        | Event::Connection { key, user, .. }
+        | Event::NeedBuffer { key, user }
+        | Event::HungUp { key, user }
+        | Event::Written { key, user, .. }
+        | Event::ShutDown { key, user, .. }
+        | Event::Closed { key, user } => (key, user),
+    }
+}

@@ -1,0 +1,166 @@
+//! The outside of the loop: peers and other threads, and what of the bytes has to arrive.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+use oxuv_core::sim::{Peer, Sim, Waker};
+use oxuv_core::{AsyncSender, Errno};
+
+use crate::Check;
+use crate::model::Model;
+use crate::program::{Outer, Place};
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) peer: Peer,
+    /// Bytes that the peer has sent, and those of them that the program has read.
+    pub(crate) sent: usize,
+    pub(crate) read: usize,
+    /// Bytes that the program has written, those of them that were reported as sent, and those that the peer has got.
+    pub(crate) written: usize,
+    pub(crate) reported: usize,
+    pub(crate) received: usize,
+    /// The peer has shut down, closed or reset.
+    pub(crate) has_ended: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    pub(crate) connections: Vec<Connection>,
+    /// Where the listener of each place can be reached.
+    pub(crate) addresses: Vec<Option<SocketAddr>>,
+    pub(crate) senders: Vec<Option<AsyncSender<Waker>>>,
+    /// The async handles that were sent to and not heard of yet, with the polls begun when they were.
+    pub(crate) is_sent: Vec<Option<u64>>,
+    /// The polls begun so far.
+    pub(crate) turns: u64,
+    /// What went wrong where nobody could be told.
+    pub(crate) complaint: Option<String>,
+}
+
+pub(crate) type Shared = Rc<RefCell<Outside>>;
+
+/// The byte at this place of a connection; `from` tells the directions apart.
+pub(crate) fn byte(connection: usize, from: u8, place: usize) -> u8 {
+    (place.wrapping_mul(31) ^ (place >> 8)) as u8 ^ (connection as u8).wrapping_mul(59) ^ from
+}
+
+pub(crate) const PEER: u8 = 0;
+pub(crate) const PROGRAM: u8 = 0x80;
+
+/// The bytes of a connection from this place on.
+pub(crate) fn bytes(connection: usize, from: u8, start: usize, length: usize) -> Vec<u8> {
+    (start..start + length).map(|place| byte(connection, from, place)).collect()
+}
+
+impl Outside {
+    pub(crate) fn new(places: usize) -> Shared {
+        let outside = Outside {
+            addresses: vec![None; places],
+            senders: vec![None; places],
+            is_sent: vec![None; places],
+            ..Outside::default()
+        };
+        Rc::new(RefCell::new(outside))
+    }
+
+    pub(crate) fn add(&mut self, peer: Peer) -> usize {
+        let connection = Connection { peer, sent: 0, read: 0, written: 0, reported: 0, received: 0, has_ended: false };
+        self.connections.push(connection);
+        self.connections.len() - 1
+    }
+
+    pub(crate) fn find(&self, peer: Peer) -> Option<usize> {
+        self.connections.iter().position(|connection| connection.peer == peer)
+    }
+
+    pub(crate) fn act(&mut self, sim: &Sim, outer: Outer) {
+        match outer {
+            Outer::SendAsync(place) => self.send_async(place),
+            Outer::Connect(place) => {
+                if let Some(peer) = self.addresses[place].and_then(|address| sim.connect(address).ok()) {
+                    self.add(peer);
+                }
+            }
+            Outer::PeerSend(nth, length) => self.with(nth, |number, connection| {
+                let bytes = bytes(number, PEER, connection.sent, length);
+                connection.sent += connection.peer.send(sim, &bytes).unwrap_or(0);
+            }),
+            Outer::PeerReceive(nth, most) => self.receive(sim, nth, most),
+            Outer::PeerShutdown(nth) => self.with(nth, |_, connection| {
+                connection.has_ended = true;
+                connection.peer.shutdown(sim);
+            }),
+            Outer::PeerClose(nth) => self.with(nth, |_, connection| {
+                connection.has_ended = true;
+                connection.peer.close(sim);
+            }),
+            Outer::PeerReset(nth) => self.with(nth, |_, connection| {
+                connection.has_ended = true;
+                connection.peer.reset(sim);
+            }),
+        }
+    }
+
+    fn send_async(&mut self, place: Place) {
+        if let Some(sender) = &self.senders[place] {
+            match sender.send() {
+                Ok(()) => self.is_sent[place] = self.is_sent[place].or(Some(self.turns)),
+                Err(Errno::EINVAL) => {}
+                Err(error) => self.complaint = Some(format!("sending to place {place}: {error:?}")),
+            }
+        }
+    }
+
+    fn with(&mut self, nth: usize, action: impl FnOnce(usize, &mut Connection)) {
+        if !self.connections.is_empty() {
+            let number = nth % self.connections.len();
+            action(number, &mut self.connections[number]);
+        }
+    }
+
+    /// A peer receives; what it gets is what was written, in its order.
+    fn receive(&mut self, sim: &Sim, nth: usize, most: usize) {
+        let mut complaint = None;
+        self.with(nth, |number, connection| {
+            let Ok(got) = connection.peer.receive(sim, most) else { return };
+            if got != bytes(number, PROGRAM, connection.received, got.len()) {
+                complaint = Some(format!("the peer of connection {number} has received what was not written"));
+            }
+            connection.received += got.len();
+            if connection.received > connection.written {
+                complaint = Some(format!("the peer of connection {number} has received more than was written"));
+            }
+        });
+        self.complaint = complaint.or(self.complaint.take());
+    }
+
+    /// All peers receive all that has come.
+    pub(crate) fn drain(&mut self, sim: &Sim) {
+        (0..self.connections.len()).for_each(|nth| self.receive(sim, nth, usize::MAX));
+    }
+
+    /// When all is over: what was reported as sent has arrived, unless the peer has gone before.
+    pub(crate) fn check_arrivals(&mut self, sim: &Sim) -> Check {
+        self.drain(sim);
+        for (number, connection) in self.connections.iter().enumerate() {
+            let is_complete = connection.received >= connection.reported || connection.peer.is_gone(sim);
+            ensure!(is_complete, "bytes of connection {number} are lost: {connection:?}");
+        }
+        self.complain()
+    }
+
+    /// An async handle that was sent to before a poll was heard of in it.
+    pub(crate) fn check_asyncs(&self, model: &Model, turns: u64) -> Check {
+        for (place, sent) in self.is_sent.iter().enumerate() {
+            let is_late = sent.is_some_and(|sent| sent < turns) && model.open(place).is_ok();
+            ensure!(!is_late, "a send to place {place} got lost");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn complain(&mut self) -> Check {
+        self.complaint.take().map_or(Ok(()), Err)
+    }
+}

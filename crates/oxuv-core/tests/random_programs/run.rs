@@ -1,0 +1,232 @@
+//! Runs a program on a simulated kernel, the model beside it.
+
+use std::rc::Rc;
+
+use oxuv_core::sim::{Note, Random, Sim};
+use oxuv_core::{Config, Core, Errno, Event, Kind, Many, Mode};
+
+use crate::Check;
+use crate::model::{Life, Model};
+use crate::outside::{Outside, Shared};
+use crate::program::{Action, Place, Program};
+
+pub(crate) type Pieces = Many<Vec<Vec<u8>>>;
+
+pub(crate) struct Machine<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) sim: Sim,
+    pub(crate) core: Core<Sim, u64, Pieces>,
+    pub(crate) model: Model,
+    pub(crate) outside: Shared,
+    /// For each place, how many callbacks it has had.
+    callbacks: Vec<usize>,
+    /// Draws the sizes of the buffers to read into.
+    pub(crate) random: Random,
+    pub(crate) requests: u64,
+    /// Callbacks do nothing any more.
+    is_ending: bool,
+    pub(crate) trace: Vec<String>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// What a program has done: what the program heard, and what the kernel did.
+pub(crate) type Trace = (Vec<String>, Vec<Note>);
+
+/// Whether a callback has left the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Goes,
+    Left,
+}
+
+/// Events after which a run is stopped, and those after which it never ends.
+const STOP_AFTER: usize = 60;
+const TOO_MANY: usize = 20_000;
+
+/// Runs a program to its end, everything being closed then.
+pub(crate) fn run(program: &Program) -> Result<Trace, String> {
+    let mut machine = Machine::new(program);
+    match machine.run_all() {
+        Ok(()) => Ok((machine.trace, machine.notes)),
+        Err(error) => {
+            let last = machine.trace.len().saturating_sub(20);
+            Err(format!("{error}\nafter\n  {}", machine.trace[last..].join("\n  ")))
+        }
+    }
+}
+
+impl<'a> Machine<'a> {
+    fn new(program: &'a Program) -> Self {
+        let sim = Sim::new(program.seed, program.faults);
+        sim.set_capacity(program.capacity);
+        sim.set_wait_limit(100_000);
+        let core = Core::new(sim.clone(), Config { grain: program.grain }).expect("the grain is not 0");
+        Machine {
+            program,
+            sim,
+            core,
+            model: Model::new(&program.kinds),
+            outside: Outside::new(program.kinds.len()),
+            callbacks: vec![0; program.kinds.len()],
+            random: Random::new(program.seed),
+            requests: 0,
+            is_ending: false,
+            trace: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn run_all(&mut self) -> Check {
+        for &action in &self.program.outside {
+            self.act(action)?;
+        }
+        self.settle()?;
+        self.end()
+    }
+
+    pub(crate) fn run(&mut self, mode: Mode) -> Check {
+        self.model.end_failed_read();
+        self.model.abandon_run();
+        let turns = self.core.turns();
+        self.core.begin(mode);
+        // What the timers that are due by now had kept alive, the model knows.
+        let was_alive = self.model.is_alive() || self.core.alive();
+        let will_run = was_alive && !self.model.stop;
+        self.model.note_time(self.core.time())?;
+        if will_run {
+            self.model.begin_run(mode, turns, self.core.time());
+        }
+        let mut events = 0;
+        while let Some(event) = self.next()? {
+            ensure!(will_run, "{event:?} although nothing was alive or the loop was stopped");
+            events += 1;
+            ensure!(events < TOO_MANY, "the run does not end");
+            self.trace.push(format!("{event:?} at {}", self.core.time()));
+            if self.hear(event)? == Flow::Left {
+                return Ok(());
+            }
+            self.model.note_time(self.core.time())?;
+            if events == STOP_AFTER {
+                self.core.stop();
+                self.model.stop = true;
+            }
+        }
+        self.finish(mode, will_run, was_alive)
+    }
+
+    /// A run is over: what it returns, and why it may be over.
+    fn finish(&mut self, mode: Mode, has_run: bool, was_alive: bool) -> Check {
+        let (was_stopped, turns) = (self.model.stop, self.core.turns());
+        if has_run {
+            self.model.finish_run(turns, self.core.time())?;
+            if self.program.faults == Default::default() {
+                self.outside.borrow().check_asyncs(&self.model, turns)?;
+            }
+        }
+        self.model.note_time(self.core.time())?;
+        self.model.stop = false;
+        let result = self.core.end();
+        self.trace.push(format!("{mode:?} returns {result:?} at {}", self.core.time()));
+        match result {
+            Ok(is_alive) if !has_run => ensure!(is_alive == was_alive, "run returns {is_alive}"),
+            Ok(true) => {
+                ensure!(was_stopped || mode != Mode::Default, "the run is over although something is alive");
+                // After a stop in the timers before the first turn it is what was alive before.
+                let may_be = self.core.alive() || was_stopped;
+                ensure!(may_be, "run returns true, and nothing is alive");
+            }
+            Ok(false) => ensure!(!self.core.alive(), "run returns false, and something is alive"),
+            Err(error) => ensure!(error == EDEADLK && mode != Mode::NoWait, "run fails with {error:?}"),
+        }
+        self.verify()
+    }
+
+    fn next(&mut self) -> Result<Option<Event<u64>>, String> {
+        self.model.end_failed_read();
+        self.outside.borrow_mut().turns = self.core.turns();
+        let event = self.core.next();
+        self.check_notes()?;
+        Ok(event)
+    }
+
+    /// Does what the next callback of a place does.
+    pub(crate) fn callback(&mut self, place: Place) -> Result<Flow, String> {
+        self.verify()?;
+        let program = self.program;
+        let nth = self.callbacks[place];
+        self.callbacks[place] += 1;
+        let actions = program.callbacks[place].get(nth).filter(|_| !self.is_ending);
+        for &action in actions.into_iter().flatten() {
+            if action == Action::Leave {
+                return Ok(Flow::Left);
+            }
+            self.act(action)?;
+        }
+        Ok(Flow::Goes)
+    }
+
+    pub(crate) fn act(&mut self, action: Action) -> Check {
+        self.outside.borrow_mut().turns = self.core.turns();
+        self.trace.push(format!("{action:?}"));
+        match action {
+            Action::Run(mode) => self.run(mode)?,
+            Action::Now(outer) => self.outside.borrow_mut().act(&self.sim, outer),
+            Action::Later(delay, outer) => {
+                let outside = Rc::clone(&self.outside);
+                self.sim.later(delay, move |sim| outside.borrow_mut().act(sim, outer));
+            }
+            _ => self.act_on_handle(action)?,
+        }
+        self.check_notes()?;
+        self.verify().map_err(|error| format!("{error}, after {action:?}"))
+    }
+
+    /// Everything that is under way goes its way: what was written is sent, what was sent is read.
+    fn settle(&mut self) -> Check {
+        self.is_ending = true;
+        for place in 0..self.program.kinds.len() {
+            if !matches!(self.program.kinds[place], Kind::Tcp | Kind::Async) {
+                self.act(Action::Close(place))?;
+            }
+        }
+        for _ in 0..5000 {
+            if self.is_settled() || !self.core.alive() {
+                break;
+            }
+            self.outside.borrow_mut().drain(&self.sim);
+            self.run(Mode::NoWait)?;
+        }
+        ensure!(self.is_settled() || !self.core.alive(), "bytes, connections or sends are left lying");
+        Ok(())
+    }
+
+    fn is_settled(&self) -> bool {
+        let outside = self.outside.borrow();
+        self.model.handles.iter().enumerate().filter(|(_, handle)| handle.life == Life::Open).all(|(place, handle)| {
+            let stream = &handle.stream;
+            let has_read = stream.connection.is_none_or(|connection| {
+                let connection = &outside.connections[connection];
+                !stream.is_reading || connection.read == connection.sent && !connection.has_ended
+            });
+            stream.requests() == 0 && has_read && outside.is_sent[place].is_none()
+        })
+    }
+
+    /// Everything is closed, and nothing is left.
+    fn end(&mut self) -> Check {
+        for place in 0..self.program.kinds.len() {
+            self.act(Action::Close(place))?;
+        }
+        // The first run may be over at once because of a stop.
+        for _ in 0..2 {
+            self.run(Mode::Default)?;
+        }
+        ensure!(!self.core.alive() && self.core.check_closable().is_ok(), "the loop cannot be closed");
+        let open = self.sim.open_descriptors();
+        ensure!(open.is_empty(), "descriptors {open:?} are left open");
+        self.outside.borrow_mut().check_arrivals(&self.sim)
+    }
+}
+
+/// What the simulated kernel says of a wait that would never end.
+pub(crate) const EDEADLK: Errno = Errno::from_raw(35);

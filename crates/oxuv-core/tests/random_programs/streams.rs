@@ -1,0 +1,152 @@
+//! The reference model of streams.
+
+use std::collections::VecDeque;
+
+use oxuv_core::{Errno, Result};
+
+use crate::Check;
+use crate::model::Model;
+use crate::program::Place;
+
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) user: u64,
+    /// The place of its last byte in all that was written to the connection.
+    pub(crate) end: usize,
+    /// The core has kept its buffers.
+    pub(crate) was_kept: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    pub(crate) has_socket: bool,
+    pub(crate) is_bound: bool,
+    pub(crate) is_listening: bool,
+    /// A connection waits for being accepted.
+    pub(crate) has_waiting: bool,
+    pub(crate) is_readable: bool,
+    pub(crate) is_writable: bool,
+    pub(crate) is_reading: bool,
+    /// A read has failed: reading stops after its callback.
+    pub(crate) is_failing: bool,
+    pub(crate) writes: VecDeque<Request>,
+    pub(crate) shutdown: Option<u64>,
+    /// The number of its connection, outside.
+    pub(crate) connection: Option<usize>,
+    pub(crate) may_be_pending: bool,
+}
+
+impl Stream {
+    /// What a close leaves of it: its requests.
+    pub(crate) fn close(&mut self) {
+        let (writes, shutdown) = (std::mem::take(&mut self.writes), self.shutdown);
+        *self = Stream { writes, shutdown, connection: self.connection, ..Stream::default() };
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.writes.len() + usize::from(self.shutdown.is_some())
+    }
+
+    fn connect(&mut self) {
+        (self.has_socket, self.is_readable, self.is_writable) = (true, true, true);
+    }
+}
+
+impl Model {
+    pub(crate) fn open_stream(&mut self, place: Place) -> Result<()> {
+        self.open(place)?;
+        let stream = &mut self.handles[place].stream;
+        if stream.has_socket {
+            return Err(Errno::EBUSY);
+        }
+        stream.connect();
+        Ok(())
+    }
+
+    pub(crate) fn listening(&mut self, place: Place) {
+        let handle = &mut self.handles[place];
+        (handle.stream.has_socket, handle.stream.is_listening, handle.is_active) = (true, true, true);
+    }
+
+    pub(crate) fn accept(&mut self, listener: Place, client: Place) -> Result<()> {
+        self.open(listener)?;
+        self.open(client)?;
+        if !std::mem::take(&mut self.handles[listener].stream.has_waiting) {
+            return Err(Errno::EAGAIN);
+        }
+        self.open_stream(client)
+    }
+
+    pub(crate) fn start_reading(&mut self, place: Place) -> Result<()> {
+        self.open(place)?;
+        let handle = &mut self.handles[place];
+        if handle.stream.is_reading {
+            return Err(Errno::EALREADY);
+        }
+        if !handle.stream.is_readable {
+            return Err(Errno::ENOTCONN);
+        }
+        (handle.stream.is_reading, handle.is_active) = (true, true);
+        Ok(())
+    }
+
+    pub(crate) fn stop_reading(&mut self, place: Place) -> Result<()> {
+        self.known(place)?;
+        let handle = &mut self.handles[place];
+        if std::mem::take(&mut handle.stream.is_reading) {
+            handle.is_active = false;
+        }
+        Ok(())
+    }
+
+    /// A read has failed.
+    pub(crate) fn fail_reading(&mut self, place: Place) {
+        let stream = &mut self.handles[place].stream;
+        (stream.is_readable, stream.is_writable, stream.is_failing) = (false, false, true);
+    }
+
+    /// The callback of a failed read is over.
+    pub(crate) fn end_failed_read(&mut self) {
+        for place in 0..self.handles.len() {
+            if std::mem::take(&mut self.handles[place].stream.is_failing) {
+                let _ = self.stop_reading(place);
+            }
+        }
+    }
+
+    pub(crate) fn may_write(&self, place: Place) -> Result<()> {
+        self.known(place)?;
+        let stream = &self.handles[place].stream;
+        match (stream.has_socket, stream.is_writable) {
+            (false, _) => Err(Errno::EBADF),
+            (true, false) => Err(Errno::EPIPE),
+            (true, true) => Ok(()),
+        }
+    }
+
+    pub(crate) fn shut_down(&mut self, place: Place, user: u64) -> Result<()> {
+        self.known(place)?;
+        let stream = &mut self.handles[place].stream;
+        if !stream.is_writable {
+            return Err(Errno::ENOTCONN);
+        }
+        (stream.is_writable, stream.shutdown, stream.may_be_pending) = (false, Some(user), true);
+        Ok(())
+    }
+
+    /// A write's event has come: it is that of the oldest write.
+    pub(crate) fn take_write(&mut self, place: Place, user: u64) -> Result<Request, String> {
+        let stream = &mut self.handles[place].stream;
+        stream.may_be_pending = true;
+        match stream.writes.pop_front() {
+            Some(request) if request.user == user => Ok(request),
+            request => Err(format!("the report of write {user:#x} comes where {request:?} was to come")),
+        }
+    }
+
+    pub(crate) fn take_shutdown(&mut self, place: Place, user: u64) -> Check {
+        let shutdown = self.handles[place].stream.shutdown.take();
+        ensure!(shutdown == Some(user), "the report of shutdown {user:#x} comes where {shutdown:?} was to come");
+        Ok(())
+    }
+}

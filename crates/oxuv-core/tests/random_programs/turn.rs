@@ -1,0 +1,176 @@
+//! Where in a turn the loop is, reckoned from its events: what was passed over must have had nothing to do.
+
+use oxuv_core::{Kind, Mode};
+
+use crate::Check;
+use crate::model::Model;
+use crate::program::Place;
+
+/// The phases between two polls, in their order. Pending directly after poll counts as poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    Poll,
+    Check,
+    Closing,
+    /// Also the pass of timers before the first turn.
+    Timers,
+    Pending,
+    Idle,
+    Prepare,
+}
+
+#[derive(Debug)]
+pub(crate) struct Turn {
+    /// A run is under way, or was left.
+    pub(crate) is_running: bool,
+    pub(crate) mode: Mode,
+    /// The polls begun so far.
+    count: u64,
+    pub(crate) phase: Phase,
+    /// This is the pass of timers before the first turn.
+    is_first: bool,
+    /// The handles that this phase has still to do, in their order.
+    pub(crate) left: Vec<Place>,
+    /// A time at or after which the next pass of timers began.
+    known_time: u64,
+}
+
+impl Default for Turn {
+    fn default() -> Self {
+        let (mode, phase, left) = (Mode::Default, Phase::Timers, Vec::new());
+        Turn { is_running: false, mode, count: 0, phase, is_first: false, left, known_time: 0 }
+    }
+}
+
+impl Model {
+    /// A run was begun, with something alive and no stop: it will have at least its pass of timers or one turn.
+    pub(crate) fn begin_run(&mut self, mode: Mode, count: u64, time: u64) {
+        self.turn = Turn {
+            is_running: true,
+            mode,
+            count,
+            phase: if mode == Mode::Default { Phase::Timers } else { Phase::Pending },
+            is_first: mode == Mode::Default,
+            left: Vec::new(),
+            known_time: time,
+        };
+        self.enter(time);
+    }
+
+    /// What a run that was left had moved aside goes back to its place, as the next run begins.
+    pub(crate) fn abandon_run(&mut self) {
+        if !std::mem::take(&mut self.turn.is_running) {
+            return;
+        }
+        self.stop = false;
+        self.was_left = true;
+        let left = std::mem::take(&mut self.turn.left);
+        match self.turn.phase {
+            Phase::Timers => left.iter().for_each(|&place| self.handles[place].is_active = true),
+            Phase::Closing => {
+                self.closing.splice(0..0, left);
+            }
+            _ => {}
+        }
+        self.handles.iter_mut().for_each(|handle| handle.stream.may_be_pending = true);
+    }
+
+    /// The run is over.
+    pub(crate) fn finish_run(&mut self, count: u64, time: u64) -> Check {
+        self.advance(count, Phase::Timers, time)?;
+        self.leave()?;
+        self.turn.is_running = false;
+        self.stop = false;
+        Ok(())
+    }
+
+    /// The clock was read, or a callback is over.
+    pub(crate) fn note_time(&mut self, time: u64) -> Check {
+        let before = std::mem::replace(&mut self.turn.known_time, time);
+        ensure!(before <= time, "the time went back from {before} to {time}");
+        Ok(())
+    }
+
+    /// An event of this phase has come, `count` polls being begun.
+    pub(crate) fn advance(&mut self, count: u64, phase: Phase, time: u64) -> Check {
+        while (self.turn.count, self.turn.phase) != (count, phase) {
+            let (at_count, at_phase) = (self.turn.count, self.turn.phase);
+            ensure!(
+                (count, phase) > (at_count, at_phase),
+                "{phase:?} of turn {count} after {at_phase:?} of {at_count}"
+            );
+            self.leave()?;
+            if at_phase == Phase::Timers {
+                let goes_on = self.turn.is_first || self.turn.mode == Mode::Default && self.may_be_alive();
+                ensure!(goes_on, "a turn begins although nothing is alive, or the run was for one turn");
+                ensure!(!self.stop, "a turn begins although the loop was stopped");
+            }
+            self.turn.is_first = false;
+            self.turn.phase = match at_phase {
+                Phase::Poll => Phase::Check,
+                Phase::Check => Phase::Closing,
+                Phase::Closing => Phase::Timers,
+                Phase::Timers => Phase::Pending,
+                Phase::Pending => Phase::Idle,
+                Phase::Idle => Phase::Prepare,
+                Phase::Prepare => Phase::Poll,
+            };
+            if at_phase == Phase::Prepare {
+                // Turns without any event are all the same.
+                self.turn.count = (at_count + 1).max(count.saturating_sub(2));
+            }
+            // A pass of timers before the last poll went by an older time than this one.
+            self.enter(if self.turn.count == count { time } else { self.turn.known_time });
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, time: u64) {
+        self.turn.left = match self.turn.phase {
+            Phase::Poll => Vec::new(),
+            Phase::Check => self.check.clone(),
+            Phase::Idle => self.idle.clone(),
+            Phase::Prepare => self.prepare.clone(),
+            Phase::Closing => std::mem::take(&mut self.closing),
+            Phase::Timers => self.take_due(time),
+            Phase::Pending => {
+                self.handles.iter_mut().for_each(|handle| handle.stream.may_be_pending = false);
+                Vec::new()
+            }
+        };
+    }
+
+    fn leave(&mut self) -> Check {
+        ensure!(self.turn.left.is_empty(), "{:?} is over without places {:?}", self.turn.phase, self.turn.left);
+        Ok(())
+    }
+
+    fn take_due(&mut self, time: u64) -> Vec<Place> {
+        let handles = &mut self.handles;
+        let is_due = |&place: &Place| {
+            handles[place].kind == Kind::Timer && handles[place].is_active && handles[place].timer.due <= time
+        };
+        let mut due: Vec<Place> = (0..handles.len()).filter(is_due).collect();
+        due.sort_by_key(|&place| (handles[place].timer.due, handles[place].timer.start));
+        due.iter().for_each(|&place| handles[place].is_active = false);
+        due
+    }
+
+    /// The event of the next handle that this phase has to do.
+    pub(crate) fn take_left(&mut self, place: Place) -> Check {
+        let next = self.turn.left.first().copied();
+        ensure!(next == Some(place), "{:?}: place {place} comes instead of {next:?}", self.turn.phase);
+        self.turn.left.remove(0);
+        Ok(())
+    }
+
+    /// The phase of a write's or shutdown's event: closing if its handle is being closed there, else poll or pending.
+    pub(crate) fn phase_of_request(&self, count: u64, is_being_closed: bool) -> Phase {
+        match self.turn.phase {
+            _ if is_being_closed => Phase::Closing,
+            at @ (Phase::Poll | Phase::Pending) if self.turn.count == count => at,
+            _ if self.turn.count == count => Phase::Pending,
+            _ => Phase::Poll,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What holds after every action and at every event.
+
+use oxuv_core::kernel::Readiness;
+use oxuv_core::sim::{Faults, Note};
+use oxuv_core::{Kind, Mode};
+
+use crate::Check;
+use crate::model::{Handle, Life};
+use crate::run::{EDEADLK, Machine};
+
+impl Machine<'_> {
+    /// The core's answers are the model's.
+    pub(crate) fn verify(&self) -> Check {
+        self.outside.borrow_mut().complain()?;
+        let (core, model) = (&self.core, &self.model);
+        for (place, handle) in model.handles.iter().enumerate() {
+            let (key, stream) = (handle.key, &handle.stream);
+            let is_known = model.known(place).is_ok();
+            let answers = [
+                ("active", core.is_active(key), handle.is_active),
+                ("closing", core.is_closing(key), matches!(handle.life, Life::Closing | Life::Closed)),
+                ("referenced", core.is_referenced(key), handle.is_referenced),
+                ("known", core.kind(key) == Some(handle.kind), is_known),
+                ("readable", core.is_readable(key), stream.is_readable),
+                ("writable", core.is_writable(key), stream.is_writable),
+                ("having a socket", core.descriptor(key).is_ok(), stream.has_socket),
+            ];
+            for (what, got, expected) in answers {
+                ensure!(got == expected, "place {place} {what}: {got}, to the model {expected}");
+            }
+            let queued = core.write_queue_size(key).unwrap_or(0);
+            ensure!(queued == 0 || !stream.writes.is_empty(), "{queued} bytes of no write are queued in place {place}");
+        }
+        let (is_alive, expected) = (core.alive(), model.is_alive());
+        ensure!(is_alive || !expected, "the loop is not alive, to the model it is");
+        ensure!(!is_alive || model.may_be_alive(), "the loop is alive, to the model it is not");
+        let is_closable = model.requests() == 0 && model.order.is_empty();
+        ensure!(core.check_closable().is_ok() == is_closable, "to the model the loop is closable: {is_closable}");
+        Ok(())
+    }
+
+    /// Looks at what the kernel was asked since the last look.
+    pub(crate) fn check_notes(&mut self) -> Check {
+        for note in self.sim.take_trace() {
+            match note {
+                Note::Misused { .. } => return Err(format!("the kernel was misused: {note:?}")),
+                Note::Waited { timeout, now, result } => {
+                    self.check_wait(timeout, now, result == Ok(0)).map_err(|error| format!("{error}: {note:?}"))?;
+                    if result == Err(EDEADLK) {
+                        self.check_deadlock()?;
+                    }
+                }
+                _ => {}
+            }
+            self.notes.push(note);
+        }
+        Ok(())
+    }
+
+    /// A wait is neither too long nor too short. Between two events nothing changes but time, so this is what the core
+    /// had to reckon from.
+    fn check_wait(&self, timeout: Option<u64>, now: u64, is_over: bool) -> Check {
+        let model = &self.model;
+        let has_more = model.stop || !model.has_work() || !model.idle.is_empty() || !model.closing.is_empty();
+        let must_not_wait = has_more || model.turn.mode == Mode::NoWait;
+        ensure!(timeout == Some(0) || !must_not_wait, "the loop waits although there is something to do");
+        let due = model.first_due();
+        ensure!(timeout.is_some() || due.is_none(), "the loop waits for ever although a timer is active");
+        if self.program.faults != Faults::none() {
+            return Ok(());
+        }
+        if let (true, Some(due)) = (is_over && timeout != Some(0), due) {
+            ensure!(now <= due, "the loop sleeps past a timer due at {due}");
+        }
+        let is_idle = !has_more && !model.handles.iter().any(|handle| handle.stream.may_be_pending);
+        let may_wait = is_idle && model.turn.mode == Mode::Default && !model.was_left;
+        let is_due = due.is_some_and(|due| due <= now);
+        ensure!(timeout != Some(0) || !may_wait || is_due, "the loop does not wait although it may");
+        Ok(())
+    }
+
+    /// The loop waits for ever: then nothing may be there that it ought to know of.
+    fn check_deadlock(&self) -> Check {
+        for (place, handle) in self.model.handles.iter().enumerate() {
+            let missed = self.missed(place, handle);
+            ensure!(
+                missed.is_none(),
+                "the loop waits for ever although {} is there for place {place}",
+                missed.unwrap()
+            );
+        }
+        Ok(())
+    }
+
+    fn missed(&self, place: usize, handle: &Handle) -> Option<&'static str> {
+        let stream = &handle.stream;
+        let ready = self.core.descriptor(handle.key).map(|fd| self.sim.readiness(fd)).unwrap_or(Readiness::empty());
+        let to_read = Readiness::READ | Readiness::HANG_UP | Readiness::ERROR;
+        match handle.kind {
+            Kind::Timer if handle.is_active => Some("a timer's time"),
+            Kind::Async if self.outside.borrow().is_sent[place].is_some() => Some("a send"),
+            Kind::Tcp if stream.is_reading && ready.intersects(to_read) => Some("something to read"),
+            Kind::Tcp if stream.is_listening && !stream.has_waiting && ready.intersects(to_read) => {
+                Some("a connection")
+            }
+            Kind::Tcp if !stream.writes.is_empty() && ready.contains(Readiness::WRITE) => Some("room for writes"),
+            Kind::Tcp if stream.writes.is_empty() && stream.shutdown.is_some() => Some("a shutdown"),
+            _ => None,
+        }
+    }
+}
