@@ -203,13 +203,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.begin_pending()
     }
 
-    /// Puts everything that a run has moved aside back where it belongs.
-    fn abandon(&mut self) {
+    /// Gives up the run under way, if there is one: puts everything that it has moved aside back where it belongs. For
+    /// a driver that is being unwound; [`Core::begin`] does it too, for one that could not.
+    pub fn abandon(&mut self) {
         if self.turn.phase == Phase::Over {
             return;
         }
         self.turn.phase = Phase::Over;
-        self.turn.stop = false;
         self.slots.end_walks();
         self.abandon_timers();
         self.abandon_step();

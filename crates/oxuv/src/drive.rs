@@ -36,12 +36,16 @@ pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
     inner.with(|core| core.end())
 }
 
-/// The loop runs as long as this lives, also when a callback panics.
+/// The loop runs as long as this lives. If a callback panics, what the run has moved aside is put back.
 struct Running<'a>(&'a Inner);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.0.is_running.set(false);
+        let _ = self.0.with(|core| {
+            core.abandon();
+            Ok(())
+        });
     }
 }
 

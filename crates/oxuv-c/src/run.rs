@@ -1,0 +1,176 @@
+//! The driver: takes the core's events one by one, and calls the callbacks.
+//!
+//! A callback may do anything: start, stop and close handles, free their memory in the close callback, run the loop
+//! again, close it, or leave by an exception or a `longjmp`. So nothing here borrows the core or a handle while one
+//! runs, nothing waits to be dropped, and what is needed after a callback is looked up anew. The callback's address
+//! is read from the handle at each event: programs change it between.
+
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+use std::slice;
+
+use oxuv_core::{Errno, Event, Key, Mode, Result};
+
+use crate::error::code;
+use crate::loop_::{Loop, User, guard, with};
+use crate::types::{
+    uv_buf_t, uv_handle_t, uv_loop_t, uv_shutdown_t, uv_stream_t, uv_timer_t, uv_watcher_t, uv_write_t,
+};
+use crate::write::free_bufs;
+
+/// What libuv suggests to whom it asks for memory.
+const SUGGESTED_SIZE: usize = 65536;
+
+const NO_BUFFER: uv_buf_t = uv_buf_t { base: null_mut(), len: 0 };
+
+/// Runs the loop; true if something is still alive.
+///
+/// # Safety
+/// As for [`uv_run`](crate::uv_run).
+pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
+    // SAFETY: the loop has its core now, and `next` looks whether it still has after each callback. What an event
+    // speaks of is valid: the core's slot for it was not freed before, or was just now, for the close event.
+    unsafe {
+        with(loop_, |core| core.begin(mode));
+        while let Some(event) = next(loop_) {
+            call(loop_, event);
+        }
+        if (*loop_).core.is_null() { Ok(false) } else { with(loop_, |core| core.end()) }
+    }
+}
+
+/// The next event; `None` when the run is over, or when a callback has closed the loop.
+///
+/// # Safety
+/// `loop_` was initialised, and may have been closed.
+#[inline]
+unsafe fn next(loop_: *mut uv_loop_t) -> Option<Event<User>> {
+    // SAFETY: the core is there, or the pointer is null; the borrow ends with this call of ours.
+    unsafe {
+        let core = (*loop_).core;
+        if core.is_null() { None } else { guard(|| (*core).next()) }
+    }
+}
+
+/// Calls the callback of an event.
+///
+/// # Safety
+/// `event` is the last that the core of `loop_` gave, and nothing has happened since.
+#[inline]
+unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
+    // SAFETY: `user` is what the init, write or shutdown of this kind of event was given: the address of a valid
+    // structure of this type, which is not ours to touch any more once its callback runs.
+    unsafe {
+        match event {
+            Event::Idle { user, .. } | Event::Prepare { user, .. } | Event::Check { user, .. } => {
+                let watcher: *mut uv_watcher_t = user.0.cast();
+                if let Some(cb) = (*watcher).watcher_cb {
+                    cb(watcher);
+                }
+            }
+            Event::Timer { user, .. } => {
+                let timer: *mut uv_timer_t = user.0.cast();
+                if let Some(cb) = (*timer).timer_cb {
+                    cb(timer);
+                }
+            }
+            Event::NeedBuffer { key, user } => read(loop_, key, user.0.cast()),
+            Event::HungUp { user, .. } => {
+                let (stream, buf): (*mut uv_stream_t, _) = (user.0.cast(), NO_BUFFER);
+                if let Some(cb) = (*stream).read_cb {
+                    cb(stream, Errno::EOF.code() as isize, &raw const buf);
+                }
+            }
+            Event::Written { key, user, result } => written(loop_, key, user.0.cast(), code(result)),
+            Event::ShutDown { user, result, .. } => shut_down(user.0.cast(), code(result)),
+            Event::Connection { user, result: Ok(()), .. } => {
+                let stream: *mut uv_stream_t = user.0.cast();
+                if let Some(cb) = (*stream).connection_cb {
+                    cb(stream, 0);
+                }
+            }
+            // Programs written for libuv never hear of these, and some end themselves when they do.
+            Event::Connection { result: Err(_), .. } => {}
+            Event::Closed { user, .. } => {
+                let handle: *mut uv_handle_t = user.0.cast();
+                if let Some(cb) = (*handle).close_cb {
+                    cb(handle);
+                }
+            }
+            // Nothing in this interface makes one.
+            Event::Async { .. } => {}
+        }
+    }
+}
+
+/// There is something to read: asks for memory, reads, and tells.
+///
+/// # Safety
+/// As for [`call`]: a `NeedBuffer` event of `stream`.
+unsafe fn read(loop_: *mut uv_loop_t, key: Key, stream: *mut uv_stream_t) {
+    // SAFETY: `stream` is valid until `alloc_cb`. That may run the loop until the stream, or the loop itself, is
+    // closed for good; else the stream is valid still.
+    unsafe {
+        let mut buf = NO_BUFFER;
+        if let Some(alloc_cb) = (*stream).alloc_cb {
+            alloc_cb(stream.cast(), SUGGESTED_SIZE, &raw mut buf);
+        }
+        if (*loop_).core.is_null() {
+            return;
+        }
+        let Some(nread) = with(loop_, |core| read_into(core, key, buf)) else { return };
+        if let Some(read_cb) = (*stream).read_cb {
+            read_cb(stream, nread, &raw const buf);
+        }
+    }
+}
+
+/// What the read callback is to hear; `None` if the stream's close callback has run already.
+///
+/// # Safety
+/// `buf` is memory that nobody else uses.
+#[inline]
+unsafe fn read_into(core: &mut Loop, key: Key, buf: uv_buf_t) -> Option<isize> {
+    let len = if buf.base.is_null() { 0 } else { buf.len.min(isize::MAX as usize) };
+    let memory: &mut [MaybeUninit<u8>] = if len == 0 {
+        &mut []
+    } else {
+        // SAFETY: ours until the read callback, by the promise at `uv_read_start`; it need not be initialised.
+        unsafe { slice::from_raw_parts_mut(buf.base.cast(), len) }
+    };
+    match core.read_into(key, memory) {
+        // Nothing to read; or `alloc_cb` has stopped or closed the stream, and gets its buffer back.
+        Ok([]) => core.kind(key).map(|_| 0),
+        Ok(bytes) => Some(bytes.len() as isize),
+        Err(error) => Some(error.code() as isize),
+    }
+}
+
+/// # Safety
+/// As for [`call`]: a `Written` event of `req`.
+unsafe fn written(loop_: *mut uv_loop_t, key: Key, req: *mut uv_write_t, status: c_int) {
+    // SAFETY: the core is done with the request's buffers. Its stream is valid: it has not been told that it is closed.
+    unsafe {
+        free_bufs(req);
+        let stream = (*req).handle;
+        if let Ok(size) = with(loop_, |core| core.write_queue_size(key)) {
+            (*stream).write_queue_size = size;
+        }
+        if let Some(cb) = (*req).cb {
+            cb(req, status);
+        }
+    }
+}
+
+/// # Safety
+/// As for [`call`]: a `ShutDown` event of `req`.
+unsafe fn shut_down(req: *mut uv_shutdown_t, status: c_int) {
+    // SAFETY: the stream is valid: it has not been told that it is closed.
+    unsafe {
+        (*(*req).handle).shutdown_req = null_mut();
+        if let Some(cb) = (*req).cb {
+            cb(req, status);
+        }
+    }
+}

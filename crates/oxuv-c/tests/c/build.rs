@@ -1,0 +1,68 @@
+//! Compiles and runs C programs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Which library a program is linked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    Static,
+    Shared,
+}
+
+/// The directory of this crate.
+const CRATE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The library file of this name. Cargo builds it with this test, and puts it above the test's own directory.
+pub(crate) fn library(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let found = test.ancestors().skip(1).take(2).map(|directory| directory.join(name)).find(|path| path.exists());
+    found.unwrap_or_else(|| panic!("there is no {name} near {}", test.display()))
+}
+
+/// Compiles `tests/c/{source}`, or the source of that path in this crate.
+pub(crate) fn program(source: &str, link: Link) -> PathBuf {
+    let directory = new_directory();
+    let source = if source.contains('/') { Path::new(CRATE).join(source) } else { source_of(source) };
+    let program = directory.join(source.file_stem().unwrap());
+    let mut cc = Command::new("cc");
+    cc.args(["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-g", "-O1", "-I"]);
+    cc.arg(Path::new(CRATE).join("include")).arg("-o").arg(&program).arg(source);
+    match link {
+        Link::Static => cc.arg(library("libuv.a")).args(["-lpthread", "-ldl", "-lm"]),
+        Link::Shared => {
+            // Programs ask for the name that stands in the library.
+            std::os::unix::fs::symlink(library("libuv.so"), directory.join("libuv.so.1")).unwrap();
+            cc.arg(directory.join("libuv.so.1")).arg(format!("-Wl,-rpath,{}", directory.display()))
+        }
+    };
+    succeed(cc.output().unwrap());
+    program
+}
+
+fn source_of(name: &str) -> PathBuf {
+    Path::new(CRATE).join("tests/c").join(name)
+}
+
+/// Tests run side by side: each program gets a directory of its own.
+fn new_directory() -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+/// Runs a program that must succeed, and returns what it prints.
+pub(crate) fn run(program: &Path) -> String {
+    let output = Command::new(program).stdin(Stdio::null()).output().unwrap();
+    succeed(output)
+}
+
+/// What a process printed that must have succeeded.
+pub(crate) fn succeed(output: Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}\n{errors}", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}

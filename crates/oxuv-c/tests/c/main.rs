@@ -1,0 +1,10 @@
+//! C programs against `uv.h` and the libraries.
+
+// The loop of a build under Miri has no real kernel, and Miri runs no compiler.
+#![cfg(not(miri))]
+
+mod build;
+mod echo;
+mod exports;
+mod layout;
+mod programs;

@@ -1,0 +1,22 @@
+//! Programs that check for themselves, with both libraries.
+
+use crate::build::{self, Link};
+
+#[test]
+fn timers_and_watchers() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("timer.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn callbacks_may_do_anything_to_any_handle() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("reentrant.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn callbacks_may_be_left_by_longjmp() {
+    assert_eq!(build::run(&build::program("jump.c", Link::Shared)), "ok\n");
+}
