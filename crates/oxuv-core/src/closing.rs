@@ -36,6 +36,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     fn next_canceled(&mut self, index: u32, state: u32) -> Option<Event<U>> {
+        if let Some(user) = self.streams[state].connect.take() {
+            self.requests -= 1;
+            return Some(Event::Connected { key: self.slots.key(index), user, result: Err(Errno::ECANCELED) });
+        }
         self.cancel_writes(state);
         if let Some(event) = self.report_write(index) {
             return Some(event);

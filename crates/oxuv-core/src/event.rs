@@ -41,6 +41,8 @@ pub enum Event<U> {
     NeedBuffer { key: Key, user: U },
     /// The peer has hung up: the end of the stream, without a buffer. Reading is stopped. Phase: poll.
     HungUp { key: Key, user: U },
+    /// A connect is done, or has failed. Phase: poll, pending or closing.
+    Connected { key: Key, user: U, result: Result<()> },
     /// A write is done, or has failed. Phase: poll (right after polling), pending or closing.
     Written { key: Key, user: U, result: Result<()> },
     /// A shutdown is done, or has failed. Phase: poll, pending or closing.

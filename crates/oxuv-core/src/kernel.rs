@@ -20,7 +20,7 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
 use oxuv_os::Result;
-pub use oxuv_os::net::BindFlags;
+pub use oxuv_os::net::{BindFlags, Keepalive};
 
 bitflags::bitflags! {
     /// What a descriptor is ready for, or is watched for (then `READ`, `WRITE` and `PRIORITY` only).
@@ -119,6 +119,47 @@ pub trait Kernel {
     /// # Errors
     /// EADDRINUSE, EOPNOTSUPP, EINVAL when it is connected.
     fn listen(&mut self, fd: &Self::Fd, backlog: i32) -> Result<()>;
+
+    /// Begins to connect. The socket is ready to write when that has succeeded or failed; [`Kernel::take_error`] tells.
+    ///
+    /// # Errors
+    /// EINPROGRESS when it goes on in the background, the usual case; ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, EISCONN,
+    /// EAFNOSUPPORT.
+    fn connect(&mut self, fd: &Self::Fd, address: &SocketAddr) -> Result<()> {
+        Err(oxuv_os::Errno::ENOSYS)
+    }
+
+    /// The error that a socket has kept, which is forgotten by this.
+    ///
+    /// # Errors
+    /// That error.
+    fn take_error(&mut self, fd: &Self::Fd) -> Result<()> {
+        Err(oxuv_os::Errno::ENOSYS)
+    }
+
+    /// Whether small writes are sent at once.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP when it is no TCP socket.
+    fn set_nodelay(&mut self, fd: &Self::Fd, on: bool) -> Result<()> {
+        Err(oxuv_os::Errno::ENOSYS)
+    }
+
+    /// Whether an idle connection is probed, and when.
+    ///
+    /// # Errors
+    /// EINVAL for times out of range; EOPNOTSUPP when it is no TCP socket.
+    fn set_keepalive(&mut self, fd: &Self::Fd, keepalive: Option<Keepalive>) -> Result<()> {
+        Err(oxuv_os::Errno::ENOSYS)
+    }
+
+    /// Makes closing the socket reset the connection.
+    ///
+    /// # Errors
+    /// ENOTSOCK.
+    fn set_reset_on_close(&mut self, fd: &Self::Fd) -> Result<()> {
+        Err(oxuv_os::Errno::ENOSYS)
+    }
 
     /// The next waiting connection.
     ///

@@ -10,7 +10,7 @@ use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::{Descriptor, Errno, EventFd, Result, Spare, clock};
 
-use crate::kernel::{BATCH, BindFlags, Kernel, Readiness, Ready, WAKE, Wake};
+use crate::kernel::{BATCH, BindFlags, Keepalive, Kernel, Readiness, Ready, WAKE, Wake};
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
 pub struct Linux {
@@ -111,6 +111,26 @@ impl Kernel for Linux {
 
     fn listen(&mut self, fd: &Descriptor, backlog: i32) -> Result<()> {
         net::listen(fd, backlog)
+    }
+
+    fn connect(&mut self, fd: &Descriptor, address: &SocketAddr) -> Result<()> {
+        net::connect(fd, address)
+    }
+
+    fn take_error(&mut self, fd: &Descriptor) -> Result<()> {
+        net::take_error(fd)
+    }
+
+    fn set_nodelay(&mut self, fd: &Descriptor, on: bool) -> Result<()> {
+        net::set_nodelay(fd, on)
+    }
+
+    fn set_keepalive(&mut self, fd: &Descriptor, keepalive: Option<Keepalive>) -> Result<()> {
+        net::set_keepalive(fd, keepalive)
+    }
+
+    fn set_reset_on_close(&mut self, fd: &Descriptor) -> Result<()> {
+        net::set_reset_on_close(fd)
     }
 
     fn accept(&mut self, fd: &Descriptor) -> Result<Descriptor> {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, Readiness};
+use crate::kernel::{Keepalive, Kernel, Readiness};
 use crate::slots::{List, PHASE, flag};
 use crate::write::{Done, Write};
 use crate::{Buffers, Core, Event, Key, Kind};
@@ -23,6 +23,8 @@ bitflags::bitflags! {
         const READING = 0x04;
         /// Listens for connections.
         const LISTENING = 0x08;
+        /// TCP_NODELAY was asked for.
+        const NODELAY = 0x20;
         /// In the core's list of streams whose interest the kernel does not know yet.
         const UNSYNCED = 0x10;
     }
@@ -38,8 +40,12 @@ pub(crate) struct Stream<F, U, B> {
     pub(crate) watched: Readiness,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
     pub(crate) accepted: Option<F>,
-    /// EADDRINUSE of a bind, which listen reports.
-    pub(crate) bind_error: Option<Errno>,
+    /// An error that is told later: EADDRINUSE of a bind by listen or connect, ECONNREFUSED of a connect by its event.
+    pub(crate) delayed_error: Option<Errno>,
+    /// The keepalive that was asked for.
+    pub(crate) keepalive: Option<Keepalive>,
+    /// The connect that is under way.
+    pub(crate) connect: Option<U>,
     /// The shutdown that was asked for and is not reported yet.
     pub(crate) shutdown: Option<U>,
     /// Bytes of writes that are not sent, or whose failure is not reported.
@@ -58,7 +64,9 @@ impl<F, U, B> Default for Stream<F, U, B> {
             wanted: Readiness::empty(),
             watched: Readiness::empty(),
             accepted: None,
-            bind_error: None,
+            delayed_error: None,
+            keepalive: None,
+            connect: None,
             shutdown: None,
             queued: 0,
             writes: VecDeque::new(),
@@ -83,6 +91,8 @@ pub(crate) enum Stage {
     None,
     /// A listener's connection event is out.
     Accept,
+    /// A connect has failed, and its event is out.
+    ConnectFailed,
     /// To read, while rounds are left.
     Read,
     /// A read has failed, and its event is out.
@@ -118,13 +128,13 @@ impl Default for Step {
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
-    /// True from the moment it is connected until its reading side fails.
+    /// True from the moment it connects until its reading side fails.
     #[doc(alias = "uv_is_readable")]
     pub fn is_readable(&self, key: Key) -> bool {
         self.stream(key).is_ok_and(|stream| stream.is(StreamFlags::READABLE))
     }
 
-    /// True from the moment it is connected until shutdown is asked for or the writing side fails.
+    /// True from the moment it connects until shutdown is asked for or the writing side fails.
     #[doc(alias = "uv_is_writable")]
     pub fn is_writable(&self, key: Key) -> bool {
         self.stream(key).is_ok_and(|stream| stream.is(StreamFlags::WRITABLE))
@@ -195,11 +205,27 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn begin_step(&mut self, key: Key, readiness: Readiness) -> Option<Event<U>> {
         let state = self.slots[key.index].state;
+        if self.streams[state].connect.is_some() {
+            return self.end_connect(key, state);
+        }
         self.step = Step { stage: Stage::HangUp, rounds: ROUNDS, readiness, key, state, reports: 0 };
         if readiness.intersects(Readiness::READ.union(Readiness::ERROR)) {
             self.step.stage = Stage::Read;
             return self.step_read();
         }
+        None
+    }
+
+    /// Begins to work on a stream that was fed: something of it has completed.
+    #[inline]
+    fn begin_pending_step(&mut self, slot: u32) -> Option<Event<U>> {
+        let (key, state) = (self.slots.key(slot), self.slots[slot].state);
+        let stream = &self.streams[state];
+        if stream.connect.is_some() {
+            // Only an error is known before the kernel says so.
+            return stream.delayed_error.and_then(|_| self.end_connect(key, state));
+        }
+        self.step = Step { stage: Stage::Write, key, state, ..Step::default() };
         None
     }
 
@@ -219,6 +245,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     self.end_accept(self.step.key.index);
                     return None;
                 }
+                Stage::ConnectFailed => self.step_connect_failed(),
                 Stage::Read => self.step_read(),
                 Stage::ReadFailed => self.step_read_failed(),
                 Stage::HangUp => self.step_hang_up(),
@@ -240,7 +267,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Stage::None | Stage::Read | Stage::HangUp => {}
             Stage::Accept => self.end_accept(slot),
             Stage::ReadFailed => self.stop_reading(slot),
-            Stage::Write | Stage::Report | Stage::Drain => {
+            Stage::ConnectFailed | Stage::Write | Stage::Report | Stage::Drain => {
                 if !self.slots[slot].has(flag::CLOSING) {
                     self.feed(slot);
                 }
@@ -275,7 +302,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             let slot = self.slots.front(List::PendingRound)?;
             self.slots.unlink::<PHASE>(slot);
-            self.begin_step(self.slots.key(slot), Readiness::WRITE);
+            if let Some(event) = self.begin_pending_step(slot) {
+                return Some(event);
+            }
         }
     }
 }

@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{BindFlags, Kernel, Readiness};
+use crate::kernel::{BindFlags, Keepalive, Kernel, Readiness};
+use crate::slots::flag;
 use crate::stream::{Stage, Step, Stream, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -33,6 +34,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EBUSY);
         }
         self.kernel.adopt(&fd)?;
+        set_options(&mut self.kernel, stream, &fd)?;
         stream.fd = Some(fd);
         stream.flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Ok(())
@@ -50,8 +52,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EINVAL);
         }
         let stream = &mut self.streams[self.slots[index].state];
-        let fd = socket_of(&mut self.kernel, &mut stream.fd, address.ip())?;
-        stream.bind_error = match self.kernel.bind(fd, address, flags) {
+        let fd = socket_of(&mut self.kernel, stream, address.ip())?;
+        stream.delayed_error = match self.kernel.bind(fd, address, flags) {
             Err(Errno::EADDRINUSE) => Some(Errno::EADDRINUSE),
             Err(Errno::EAFNOSUPPORT) => return Err(Errno::EINVAL),
             Err(error) => return Err(error),
@@ -69,17 +71,150 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn listen(&mut self, key: Key, backlog: i32) -> Result<()> {
         let index = self.open_handle(key, Kind::Tcp)?;
         let stream = &mut self.streams[self.slots[index].state];
-        if let Some(error) = stream.bind_error {
+        if let Some(error) = stream.delayed_error {
             return Err(error);
         }
-        let fd = socket_of(&mut self.kernel, &mut stream.fd, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?;
+        let fd = socket_of(&mut self.kernel, stream, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?;
         self.kernel.listen(fd, backlog)?;
+        stream.flags -= StreamFlags::READABLE | StreamFlags::WRITABLE;
         stream.flags |= StreamFlags::LISTENING;
         if stream.accepted.is_none() {
             self.want(index, Readiness::READ);
         }
         self.set_active(index);
         Ok(())
+    }
+
+    /// Connects. It is readable and writable from now on: what is written waits until it is connected.
+    /// [`Event::Connected`] with `user` comes later, never inside this call, exactly once.
+    ///
+    /// # Errors
+    /// EINVAL when closing; EALREADY while connecting; EISCONN; ENETUNREACH and other errors of the kernel that it
+    /// knows at once, except for a refusal and for a bind's EADDRINUSE, which the event tells; what making the socket
+    /// fails with.
+    #[doc(alias = "uv_tcp_connect")]
+    pub fn tcp_connect(&mut self, key: Key, user: U, address: &SocketAddr) -> Result<()> {
+        let index = self.open_handle(key, Kind::Tcp)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        if stream.connect.is_some() {
+            return Err(Errno::EALREADY);
+        }
+        if stream.delayed_error.is_none() {
+            let fd = socket_of(&mut self.kernel, stream, address.ip())?;
+            match self.kernel.connect(fd, address) {
+                Ok(()) | Err(Errno::EINPROGRESS) => {}
+                Err(Errno::ECONNREFUSED) => stream.delayed_error = Some(Errno::ECONNREFUSED),
+                Err(error) => return Err(error),
+            }
+        }
+        stream.flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        stream.connect = Some(user);
+        self.requests += 1;
+        if stream.delayed_error.is_some() {
+            self.feed(index);
+        } else {
+            self.want(index, Readiness::WRITE);
+        }
+        Ok(())
+    }
+
+    /// A connecting stream is ready, or has a delayed error: tells how it ended.
+    #[inline(never)]
+    pub(crate) fn end_connect(&mut self, key: Key, state: u32) -> Option<Event<U>> {
+        let stream = &mut self.streams[state];
+        let result = match (stream.delayed_error.take(), &stream.fd) {
+            (Some(error), _) => Err(error),
+            (None, Some(fd)) => self.kernel.take_error(fd),
+            (None, None) => Err(Errno::EBADF),
+        };
+        if result == Err(Errno::EINPROGRESS) {
+            return None;
+        }
+        let user = stream.connect.take()?;
+        let has_writes = !stream.writes.is_empty();
+        self.requests -= 1;
+        if result.is_err() {
+            self.step = Step { stage: Stage::ConnectFailed, key, state, ..Step::default() };
+        }
+        let has_shutdown = stream.shutdown.is_some();
+        if result.is_err() || !has_writes {
+            self.unwant(key.index, Readiness::WRITE);
+            if has_shutdown {
+                self.feed(key.index);
+            }
+        }
+        Some(Event::Connected { key, user, result })
+    }
+
+    /// What was written in vain is told so at once.
+    pub(crate) fn step_connect_failed(&mut self) -> Option<Event<U>> {
+        if self.slots[self.step.key.index].has(flag::CLOSING) {
+            self.step.stage = Stage::None;
+            return None;
+        }
+        self.cancel_writes(self.step.state);
+        self.step.reports = self.streams[self.step.state].done.len();
+        self.step.stage = Stage::Report;
+        None
+    }
+
+    /// Whether small writes are sent at once (`TCP_NODELAY`). Without a socket it is remembered for when there is one.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key or when closing.
+    #[doc(alias = "uv_tcp_nodelay")]
+    pub fn tcp_nodelay(&mut self, key: Key, on: bool) -> Result<()> {
+        let index = self.open_handle(key, Kind::Tcp)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        if let Some(fd) = &stream.fd {
+            self.kernel.set_nodelay(fd, on)?;
+        }
+        stream.flags.set(StreamFlags::NODELAY, on);
+        Ok(())
+    }
+
+    /// Whether an idle connection is probed (`SO_KEEPALIVE`), and when. Without a socket it is remembered for when there
+    /// is one.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key, when closing, or for times out of range.
+    #[doc(alias = "uv_tcp_keepalive")]
+    #[doc(alias = "uv_tcp_keepalive_ex")]
+    pub fn tcp_keepalive(&mut self, key: Key, keepalive: Option<Keepalive>) -> Result<()> {
+        let index = self.open_handle(key, Kind::Tcp)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        if let Some(fd) = &stream.fd {
+            self.kernel.set_keepalive(fd, keepalive)?;
+        }
+        stream.keepalive = keepalive;
+        Ok(())
+    }
+
+    /// Closes the handle as [`Core::close`] does, and resets the connection: what is not sent is dropped, and the peer
+    /// gets ECONNRESET.
+    ///
+    /// # Errors
+    /// EINVAL when closing, or while a shutdown is under way: the handle stays open. EBADF without a socket.
+    #[doc(alias = "uv_tcp_close_reset")]
+    pub fn tcp_close_reset(&mut self, key: Key) -> Result<()> {
+        let index = self.open_handle(key, Kind::Tcp)?;
+        let stream = &self.streams[self.slots[index].state];
+        if stream.shutdown.is_some() {
+            return Err(Errno::EINVAL);
+        }
+        let fd = stream.fd.as_ref().ok_or(Errno::EBADF)?;
+        self.kernel.set_reset_on_close(fd)?;
+        self.close(key)
+    }
+
+    /// Whether a connection waits on this listener.
+    ///
+    /// # Errors
+    /// EAGAIN when none waits; EINVAL when closing or no TCP handle.
+    pub fn check_waiting(&self, listener: Key) -> Result<()> {
+        let index = self.open_handle(listener, Kind::Tcp)?;
+        let stream = &self.streams[self.slots[index].state];
+        if stream.accepted.is_some() { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
     /// Gives a listener's waiting connection to `client`.
@@ -97,6 +232,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.fd.is_some() {
             return Err(Errno::EBUSY);
         }
+        set_options(&mut self.kernel, stream, &fd)?;
         stream.fd = Some(fd);
         stream.flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Ok(())
@@ -122,7 +258,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     fn named_socket(&self, key: Key) -> Result<&K::Fd> {
         let stream = self.stream(key)?;
-        match stream.bind_error {
+        match stream.delayed_error {
             Some(error) => Err(error),
             None => stream.fd.as_ref().ok_or(Errno::EBADF),
         }
@@ -166,9 +302,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 }
 
 /// The handle's socket; a new one of this family if it has none.
-fn socket_of<'a, K: Kernel>(kernel: &mut K, fd: &'a mut Option<K::Fd>, family: IpAddr) -> Result<&'a K::Fd> {
-    if fd.is_none() {
-        *fd = Some(kernel.tcp_socket(family)?);
+fn socket_of<'a, K: Kernel, U, B>(
+    kernel: &mut K,
+    stream: &'a mut Stream<K::Fd, U, B>,
+    family: IpAddr,
+) -> Result<&'a K::Fd> {
+    if stream.fd.is_none() {
+        let fd = kernel.tcp_socket(family)?;
+        set_options(kernel, stream, &fd)?;
+        stream.fd = Some(fd);
     }
-    fd.as_ref().ok_or(Errno::EBADF)
+    stream.fd.as_ref().ok_or(Errno::EBADF)
+}
+
+/// Sets what was asked for before there was a socket.
+fn set_options<K: Kernel, U, B>(kernel: &mut K, stream: &Stream<K::Fd, U, B>, fd: &K::Fd) -> Result<()> {
+    if stream.is(StreamFlags::NODELAY) {
+        kernel.set_nodelay(fd, true)?;
+    }
+    if stream.keepalive.is_some() {
+        kernel.set_keepalive(fd, stream.keepalive)?;
+    }
+    Ok(())
 }

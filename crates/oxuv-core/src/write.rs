@@ -113,29 +113,34 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         total: usize,
         keep: impl FnOnce(T) -> B,
     ) -> Option<T> {
-        self.requests += 1;
         let stream = &mut self.streams[self.slots[index].state];
         let mut at = Place::default();
         let mut left = total;
-        if let (0, true, Some(fd)) = (stream.queued, stream.writes.is_empty(), &stream.fd) {
+        let goes_at_once = stream.queued == 0 && stream.writes.is_empty() && stream.connect.is_none();
+        if let (true, Some(fd)) = (goes_at_once, &stream.fd) {
             let result = match send(&mut self.kernel, fd, &buffers, at) {
                 Ok(sent) => {
                     left -= sent;
-                    at.advance(&buffers, sent);
+                    if left > 0 {
+                        at.advance(&buffers, sent);
+                    }
                     (left == 0).then_some(Ok(()))
                 }
                 Err(Errno::EAGAIN) => None,
                 Err(error) => Some(Err(error)),
             };
             if let Some(result) = result {
+                self.requests += 1;
                 stream.queued = left;
                 stream.done.push_back(Done { user, result, unsent: left, buffers: None });
                 self.feed(index);
                 return Some(buffers);
             }
         }
+        self.requests += 1;
         stream.queued += left;
         stream.writes.push_back(Write { user, buffers: keep(buffers), at, left });
+        // While connecting, this is what is wanted anyway.
         self.want(index, Readiness::WRITE);
         None
     }
@@ -149,12 +154,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Sends what the kernel takes at once, and returns how many bytes that was.
     ///
     /// # Errors
-    /// EAGAIN when it takes nothing, or when bytes are queued; else as [`Core::write`] and as the connection fails.
+    /// EAGAIN when it takes nothing, while connecting, or when bytes are queued; else as [`Core::write`] and as the connection fails.
     #[doc(alias = "uv_try_write")]
     pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
         let index = self.slots.find_kind(key, Kind::Tcp)?;
         let stream = &mut self.streams[self.slots[index].state];
-        if stream.queued != 0 {
+        if stream.queued != 0 || stream.connect.is_some() {
             return Err(Errno::EAGAIN);
         }
         check(stream, buffers)?;

@@ -89,12 +89,12 @@ fn dispatch(lp: &LoopRef, event: Event<u32>) {
                 callback(&Tcp(Handle::new(lp, key)), Err(Errno::EOF));
             }
         }
+        Event::Connected { key, user, result } | Event::ShutDown { key, user, result } => done(lp, key, user, result),
         Event::Written { key, user, result } => {
             let buffers = lp.0.with(|core| Ok(core.take_buffers()));
             drop(buffers);
             done(lp, key, user, result);
         }
-        Event::ShutDown { key, user, result } => done(lp, key, user, result),
         Event::Closed { key, .. } => {
             let (callback, on_close) = callbacks.remove(key.index());
             drop(callback);

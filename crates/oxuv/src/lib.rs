@@ -52,7 +52,7 @@ mod watcher;
 pub use async_::{Async, Sender};
 pub use handle::Handle;
 pub use loop_::{Loop, LoopRef};
-pub use oxuv_core::kernel::BindFlags;
+pub use oxuv_core::kernel::{BindFlags, Keepalive};
 pub use oxuv_core::{Errno, Kind, Mode, Result};
 pub use tcp::Tcp;
 pub use timer::Timer;

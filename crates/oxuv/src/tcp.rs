@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use oxuv_core::{Buffers, Many, One, Refused};
+use oxuv_core::{Buffers, Key, Many, One, Refused};
 
 use crate::callbacks::{Callback, OnDone};
 use crate::handle::is_a_handle;
-use crate::{BindFlags, Handle, LoopRef, Result};
+use crate::loop_::Core;
+use crate::{BindFlags, Handle, Keepalive, LoopRef, Result};
 
 /// A TCP listener, or a TCP connection.
 ///
@@ -101,6 +102,7 @@ impl Tcp {
     /// EAGAIN when none waits, EINVAL when closing, ENOMEM.
     #[doc(alias = "uv_accept")]
     pub fn accept(&self) -> Result<Tcp> {
+        self.with(|core, key| core.check_waiting(key))?;
         let client = Tcp::new(self.owner())?;
         let accepted = client.with(|core, client| core.accept(self.key(), client));
         if let Err(error) = accepted {
@@ -108,6 +110,57 @@ impl Tcp {
             return Err(error);
         }
         Ok(client)
+    }
+
+    /// Connects to `address`. `on_done` is called once, never inside this call: with `Ok` when connected, with an error
+    /// such as ECONNREFUSED or ETIMEDOUT when that has failed, with ECANCELED when the handle is closed before. Phase:
+    /// poll, pending or closing. What is written meanwhile is sent afterwards.
+    ///
+    /// # Errors
+    /// EINVAL when closing, EALREADY while connecting, EISCONN, and what the kernel knows at once: ENETUNREACH,
+    /// EADDRNOTAVAIL; EMFILE, ENFILE, ENOBUFS, ENOMEM. `on_done` is not called then.
+    #[doc(alias = "uv_tcp_connect")]
+    pub fn connect(&self, address: SocketAddr, on_done: impl FnOnce(&Tcp, Result<()>) + 'static) -> Result<()> {
+        self.request(Box::new(on_done), |core, key, request| core.tcp_connect(key, request, &address))
+    }
+
+    /// Keeps a closure for a request, and makes the request.
+    fn request(&self, on_done: OnDone, ask: impl FnOnce(&mut Core, Key, u32) -> Result<()>) -> Result<()> {
+        let callbacks = &self.owner().0.callbacks;
+        let request = callbacks.add_request(on_done)?;
+        let asked = self.with(|core, key| ask(core, key, request));
+        if asked.is_err() {
+            drop(callbacks.take_request(request));
+        }
+        asked
+    }
+
+    /// Sends small writes at once (`TCP_NODELAY`) instead of gathering them. Without a socket it is remembered for when
+    /// there is one.
+    ///
+    /// # Errors
+    /// EINVAL when closing.
+    #[doc(alias = "uv_tcp_nodelay")]
+    pub fn set_nodelay(&self, on: bool) -> Result<()> {
+        self.with(|core, key| core.tcp_nodelay(key, on))
+    }
+
+    /// Has an idle connection probed (`SO_KEEPALIVE`), or not. Without a socket it is remembered for when there is one.
+    ///
+    /// # Errors
+    /// EINVAL when closing, or for times out of range.
+    #[doc(alias = "uv_tcp_keepalive")]
+    pub fn set_keepalive(&self, keepalive: Option<Keepalive>) -> Result<()> {
+        self.with(|core, key| core.tcp_keepalive(key, keepalive))
+    }
+
+    /// Closes the handle and resets the connection: what is not sent is dropped, and the peer gets ECONNRESET.
+    ///
+    /// # Errors
+    /// EINVAL when closing, or while a shutdown is under way: the handle stays open. EBADF without a socket.
+    #[doc(alias = "uv_tcp_close_reset")]
+    pub fn close_reset(&self) -> Result<()> {
+        self.with(|core, key| core.tcp_close_reset(key))
     }
 
     /// Reads: `callback` gets what has arrived, until [`Tcp::read_stop`], or until it gets an error, the last it is
@@ -203,13 +256,7 @@ impl Tcp {
     /// ENOTCONN when not connected, or shut down before; EINVAL when closed.
     #[doc(alias = "uv_shutdown")]
     pub fn shutdown(&self, on_done: impl FnOnce(&Tcp, Result<()>) + 'static) -> Result<()> {
-        let callbacks = &self.owner().0.callbacks;
-        let request = callbacks.add_request(Box::new(on_done))?;
-        let asked = self.with(|core, key| core.shutdown(key, request));
-        if asked.is_err() {
-            drop(callbacks.take_request(request));
-        }
-        asked
+        self.request(Box::new(on_done), |core, key, request| core.shutdown(key, request))
     }
 
     /// Bytes of writes that the kernel has not taken, or whose failure was not told yet.

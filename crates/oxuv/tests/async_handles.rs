@@ -258,7 +258,9 @@ fn what_was_written_before_a_send_is_seen_by_a_callback_after_it() {
     });
     // The last send must lead to a callback that sees everything, or this never ends.
     run_until(&lp, || seen.get() == THREADS * SENDS);
-    threads.map(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     turn(&lp);
     assert_eq!(seen.get(), THREADS * SENDS);
 }

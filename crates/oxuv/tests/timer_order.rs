@@ -257,7 +257,7 @@ fn a_loop_with_a_grain_counts_from_the_time_rounded_down() {
 #[test]
 fn two_timers_that_start_each_other_take_turns() {
     fn start(one: Timer, other: Timer, trace: Trace, left: u32) {
-        let name = if left % 2 == 0 { "even" } else { "odd" };
+        let name = if left.is_multiple_of(2) { "even" } else { "odd" };
         one.start(ZERO, {
             let one = one.clone();
             move |_| {

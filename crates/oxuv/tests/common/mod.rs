@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Every test file is a crate of its own and uses a part of this.
 
+pub(crate) mod example;
+
 use std::cell::RefCell;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -174,6 +176,21 @@ pub(crate) fn panic_of<T>(body: impl FnOnce() -> T) -> String {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(_) => panic!("it did not panic"),
         Err(payload) => payload.downcast_ref::<&str>().expect("the message is a literal").to_string(),
+    }
+}
+
+/// Runs one turn in which a callback must panic.
+pub(crate) fn failing_turn(lp: &Loop) {
+    assert_eq!(panic_of(|| lp.run(Mode::NoWait)), "in a callback");
+}
+
+/// A callback that adds a line, and panics the first time.
+pub(crate) fn panics_once<H>(trace: &Trace, line: &'static str) -> impl FnMut(&H) + use<H> {
+    let (trace, mut calls) = (trace.clone(), 0);
+    move |_| {
+        trace.add(line);
+        calls += 1;
+        assert!(calls > 1, "in a callback");
     }
 }
 

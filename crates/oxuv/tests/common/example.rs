@@ -1,0 +1,89 @@
+//! Running the programs of `examples/`.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use super::DEADLINE;
+
+/// A program that is running. It is ended with this value.
+pub(crate) struct Example {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Example {
+    /// Starts an example. `cargo test` has built it; `cargo test --test ...` alone does not.
+    pub(crate) fn start(name: &str, arguments: &[&str]) -> Example {
+        let mut path: PathBuf = std::env::current_exe().unwrap();
+        path.pop();
+        path.pop();
+        path.extend(["examples", name]);
+        assert!(path.exists(), "{} is missing: cargo build --examples makes it", path.display());
+        let mut command = Command::new(path);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (sender, lines) = channel();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in stdout.lines() {
+                if sender.send(line.unwrap()).is_err() {
+                    return;
+                }
+            }
+        });
+        Example { child, lines }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line that it prints.
+    pub(crate) fn line(&self) -> String {
+        self.lines.recv_timeout(DEADLINE).expect("it prints another line")
+    }
+
+    /// Whether it prints nothing for this long, and does not end.
+    pub(crate) fn is_silent_for(&self, time: Duration) -> bool {
+        self.lines.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
+    }
+
+    /// What it still prints, to standard output and error, and how it ends.
+    pub(crate) fn end(mut self) -> (Vec<String>, String, ExitStatus) {
+        let mut rest = Vec::new();
+        loop {
+            match self.lines.recv_timeout(DEADLINE) {
+                Ok(line) => rest.push(line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end"),
+            }
+        }
+        let mut errors = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        let status = self.child.wait().unwrap();
+        (rest, errors, status)
+    }
+}
+
+impl Drop for Example {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts the echo server on a free port, and returns where it listens.
+pub(crate) fn echo_server() -> (Example, SocketAddr) {
+    let server = Example::start("tcp_echo", &["127.0.0.1:0"]);
+    let line = server.line();
+    let address = line.strip_prefix("echo server on ").and_then(|line| line.split(';').next());
+    let address: SocketAddr = address.unwrap_or_else(|| panic!("{line}")).parse().unwrap();
+    assert_ne!(address.port(), 0);
+    assert!(line.ends_with(&format!("nc {} {}", address.ip(), address.port())), "{line}");
+    (server, address)
+}

@@ -1,0 +1,102 @@
+//! Each program of `examples/` does what it says.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener};
+use std::time::Instant;
+
+use common::example::{Example, echo_server};
+use common::{connect, ms, pattern};
+
+const EXAMPLES: [&str; 5] = ["event_queue", "prepare", "prepare_timer", "tcp_echo", "timer"];
+
+#[test]
+fn all_examples_are_tested_here_and_fit_on_a_page() {
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).unwrap() {
+        let path = file.unwrap().path();
+        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines < 80, "{} has {lines} lines", path.display());
+        found.push(path.file_stem().unwrap().to_str().unwrap().to_string());
+    }
+    found.sort();
+    assert_eq!(found, EXAMPLES);
+}
+
+#[test]
+fn timer_waits_fires_and_ends() {
+    let start = Instant::now();
+    let (lines, errors, status) = Example::start("timer", &[]).end();
+    assert!(start.elapsed() >= ms(100));
+    assert!(status.success() && errors.is_empty());
+    let [waiting, fired, done] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!((waiting.as_str(), done.as_str()), ("waiting", "done"));
+    let after: u64 = fired.strip_prefix("fired after ").unwrap().strip_suffix(" ms").unwrap().parse().unwrap();
+    assert!(after >= 100, "{fired}");
+}
+
+#[test]
+fn prepare_prints_once_and_then_waits() {
+    let example = Example::start("prepare", &[]);
+    assert_eq!(example.line(), "about to wait");
+    assert!(example.is_silent_for(ms(300)));
+}
+
+#[test]
+fn prepare_timer_prints_before_each_wait_and_ends() {
+    let (lines, errors, status) = Example::start("prepare_timer", &[]).end();
+    let expected = ["about to wait", "tick 1", "about to wait", "tick 2", "about to wait", "tick 3"];
+    assert_eq!(lines, expected);
+    assert!(status.success() && errors.is_empty());
+}
+
+#[test]
+fn event_queue_prints_two_numbers_at_once_one_a_second_later_and_ends() {
+    let start = Instant::now();
+    let example = Example::start("event_queue", &[]);
+    assert_eq!((example.line(), example.line()), ("1".into(), "2".into()));
+    let before = Instant::now();
+    assert_eq!(example.line(), "3");
+    assert!(before.elapsed() >= ms(500) && start.elapsed() >= ms(1000));
+    let (lines, errors, status) = example.end();
+    assert_eq!(lines, ["end"]);
+    assert!(status.success() && errors.is_empty());
+}
+
+#[test]
+fn tcp_echo_sends_back_what_it_gets_and_then_the_end() {
+    let (_server, address) = echo_server();
+    let mut peer = connect(address);
+    for len in [1, 1000, 100_000] {
+        let bytes = pattern(len);
+        let mut back = vec![0; len];
+        peer.write_all(&bytes).unwrap();
+        peer.read_exact(&mut back).unwrap();
+        assert!(back == bytes);
+    }
+    peer.write_all(b"bye").unwrap();
+    peer.shutdown(Shutdown::Write).unwrap();
+    let mut rest = Vec::new();
+    peer.read_to_end(&mut rest).unwrap();
+    assert_eq!(rest, b"bye");
+}
+
+#[test]
+fn tcp_echo_told_something_that_is_no_address_says_so_and_fails() {
+    let (lines, errors, status) = Example::start("tcp_echo", &["nowhere"]).end();
+    assert!(lines.is_empty());
+    assert!(errors.contains("nowhere") && errors.contains("no address"), "{errors}");
+    assert!(!errors.contains("panicked"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn tcp_echo_told_an_address_in_use_says_so_and_fails() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let (lines, errors, status) = Example::start("tcp_echo", &[&address]).end();
+    assert!(lines.is_empty());
+    assert!(errors.contains(&address) && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
