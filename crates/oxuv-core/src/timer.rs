@@ -161,7 +161,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins a pass of timers: it is about those due now, and no others. False if there are none.
     #[inline]
     pub(crate) fn begin_timers(&mut self) -> bool {
-        let has_some = self.timers.first_due().is_some_and(|due| due <= self.time);
+        let has_some = self.timers.first_due().is_some_and(|due| due <= self.now);
         if has_some {
             self.collect_due_timers();
         }
@@ -169,7 +169,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     fn collect_due_timers(&mut self) {
-        while let Some(entry) = self.timers.heap.pop_due(self.time) {
+        while let Some(entry) = self.timers.heap.pop_due(self.now) {
             let index = self.timers.timers[entry.timer].slot;
             self.set_inactive(index);
             self.slots.push_back(List::Due, index);

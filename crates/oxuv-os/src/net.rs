@@ -3,6 +3,7 @@
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, sockopt};
 
@@ -51,6 +52,67 @@ pub fn bind(fd: &Descriptor, address: &SocketAddr, flags: BindFlags) -> Result<(
 /// EADDRINUSE, EOPNOTSUPP.
 pub fn listen(fd: &Descriptor, backlog: i32) -> Result<()> {
     Ok(net::listen(fd, backlog)?)
+}
+
+/// Begins to connect: the socket is writable when that has succeeded or failed, see [`take_error`].
+///
+/// # Errors
+/// EINPROGRESS when it goes on in the background, the usual case; ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, EISCONN,
+/// EAFNOSUPPORT.
+pub fn connect(fd: &Descriptor, address: &SocketAddr) -> Result<()> {
+    Ok(retry(|| net::connect(fd, address))?)
+}
+
+/// The error that a socket has kept, which is forgotten by this.
+///
+/// # Errors
+/// That error; EBADF, ENOTSOCK.
+pub fn take_error(fd: &Descriptor) -> Result<()> {
+    Ok(sockopt::socket_error(fd)??)
+}
+
+/// Whether small writes are sent at once (`TCP_NODELAY`).
+///
+/// # Errors
+/// EOPNOTSUPP when it is no TCP socket.
+pub fn set_nodelay(fd: &Descriptor, on: bool) -> Result<()> {
+    Ok(sockopt::set_tcp_nodelay(fd, on)?)
+}
+
+/// When an idle connection is probed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keepalive {
+    /// Seconds of idleness before the first probe.
+    pub idle: u32,
+    /// Seconds between probes.
+    pub interval: u32,
+    /// Unanswered probes after which the connection is given up.
+    pub count: u32,
+}
+
+/// Whether an idle connection is probed (`SO_KEEPALIVE`), and when.
+///
+/// # Errors
+/// EINVAL for a time or count of 0, or beyond 32767 (the count: 127); EOPNOTSUPP when it is no TCP socket.
+pub fn set_keepalive(fd: &Descriptor, keepalive: Option<Keepalive>) -> Result<()> {
+    sockopt::set_socket_keepalive(fd, keepalive.is_some())?;
+    if let Some(Keepalive { idle, interval, count }) = keepalive {
+        if idle == 0 || interval == 0 || count == 0 {
+            return Err(Errno::EINVAL);
+        }
+        sockopt::set_tcp_keepidle(fd, Duration::from_secs(idle.into()))?;
+        sockopt::set_tcp_keepintvl(fd, Duration::from_secs(interval.into()))?;
+        sockopt::set_tcp_keepcnt(fd, count)?;
+    }
+    Ok(())
+}
+
+/// Makes closing the socket reset the connection: what is not sent is dropped, and the peer gets ECONNRESET.
+///
+/// # Errors
+/// EBADF, ENOTSOCK.
+pub fn set_reset_on_close(fd: &Descriptor) -> Result<()> {
+    Ok(sockopt::set_socket_linger(fd, Some(Duration::ZERO))?)
 }
 
 /// The next waiting connection.

@@ -4,7 +4,7 @@ mod common;
 
 use std::io::{Read, Write};
 
-use common::{Trace, bound, connect, failing_turn, fill, local_pair, new_loop, panic_of, panics_once, run, run_until};
+use common::{Trace, bound, connect, failing_turn, fill, local_pair, new_loop, panic_of, run, run_until};
 use common::{pair, reset, turn};
 use oxuv::Async;
 
