@@ -99,7 +99,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
                 }
             }
             // Nothing in this interface makes one.
-            Event::Async { .. } => {}
+            Event::Async { .. } | Event::Poll { .. } | Event::Connected { .. } => {}
         }
     }
 }

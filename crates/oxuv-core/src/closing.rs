@@ -28,6 +28,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Timer => self.timers.remove(state),
             Kind::Async => self.mailbox.remove(state),
             Kind::Tcp => drop(self.streams.remove(state)),
+            Kind::Poll => drop(self.polls.remove(state)),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         // From here on the slot is free, and the key stale: the callback may do with the handle's memory as it likes.

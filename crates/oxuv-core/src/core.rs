@@ -10,6 +10,7 @@ use crate::slots::{List, Slots, Walk};
 use crate::stream::{Step, Stream};
 use crate::timer::Timers;
 use crate::turn::Turn;
+use crate::watch::{Watch, Watches};
 use crate::{Buffers, Key};
 
 /// What a front decides once for its loop.
@@ -44,6 +45,8 @@ pub struct Core<K: Kernel, U, B> {
     grain: u64,
     pub(crate) timers: Timers,
     pub(crate) streams: Slab<Stream<K::Fd, U, B>>,
+    pub(crate) polls: Slab<Watch>,
+    pub(crate) watches: Watches,
     pub(crate) mailbox: Mailbox<K::Waker>,
     /// What was kept of the write that was last reported.
     pub(crate) spent: Option<B>,
@@ -72,6 +75,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             grain: config.grain,
             timers: Timers::default(),
             streams: Slab::new(),
+            polls: Slab::new(),
+            watches: Watches::default(),
             mailbox,
             spent: None,
         };
@@ -120,7 +125,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How long a run would wait for events now, in nanoseconds; `None` is for ever.
     #[doc(alias = "uv_backend_timeout")]
     pub fn backend_timeout(&self) -> Option<u64> {
-        if self.poll.unsynced.is_empty() { self.poll_timeout() } else { Some(0) }
+        if self.watches.unsynced.is_empty() { self.poll_timeout() } else { Some(0) }
     }
 
     /// The turns that have begun so far.

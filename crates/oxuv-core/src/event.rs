@@ -3,6 +3,7 @@
 use oxuv_os::Result;
 
 use crate::Key;
+use crate::kernel::Readiness;
 
 /// How long a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,9 @@ pub enum Event<U> {
     Check { key: Key, user: U },
     /// Somebody sent to this async handle, once or several times. Phase: poll.
     Async { key: Key, user: U },
+    /// A poll handle's descriptor is ready, for what of it is wanted; or it has failed, with EBADF, and the handle is
+    /// stopped. Phase: poll.
+    Poll { key: Key, user: U, result: Result<Readiness> },
     /// A connection waits on this listener for [`Core::accept`](crate::Core::accept); or, with EMFILE or ENFILE,
     /// connections had to be turned away at the descriptor limit; or, with another error, the listener has failed and
     /// hears of no more connections. Phase: poll.

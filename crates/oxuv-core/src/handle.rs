@@ -80,7 +80,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match kind {
             Kind::Timer => self.timers.heap.remove(state),
             Kind::Async => self.mailbox.close(state),
-            Kind::Tcp => self.close_stream(state),
+            Kind::Tcp => self.close_stream(index),
+            Kind::Poll => self.forget(index),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         self.set_inactive(index);

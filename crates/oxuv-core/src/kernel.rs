@@ -77,14 +77,24 @@ pub trait Kernel {
     /// A waker, to be handed to other threads.
     fn waker(&self) -> Self::Waker;
 
-    /// Watches `fd` for `interest`, reporting it under `token`. `known`: it is being watched, change that.
+    /// The number of a descriptor, not negative.
+    fn number(fd: &Self::Fd) -> i32;
+
+    /// Watches a descriptor for `interest`, reporting it under `token`. `known`: it is being watched, change that. By
+    /// its number, since it may be somebody else's.
     ///
     /// # Errors
-    /// EPERM when the descriptor cannot be watched; ENOMEM, ENOSPC.
-    fn watch(&mut self, fd: &Self::Fd, token: u64, interest: Readiness, known: bool) -> Result<()>;
+    /// EPERM when the descriptor cannot be watched; EBADF, ENOMEM, ENOSPC.
+    fn watch(&mut self, number: i32, token: u64, interest: Readiness, known: bool) -> Result<()>;
 
-    /// Stops watching `fd`.
-    fn unwatch(&mut self, fd: &Self::Fd);
+    /// Stops watching a descriptor; nothing happens if it is not being watched.
+    fn unwatch(&mut self, number: i32);
+
+    /// Looks whether somebody else's descriptor can be watched, and makes it non-blocking.
+    ///
+    /// # Errors
+    /// EPERM when it cannot be watched; EBADF.
+    fn check_watchable(&mut self, number: i32) -> Result<()>;
 
     /// Waits up to `timeout` nanoseconds (`None`: for ever) and returns how many events the batch has, at most
     /// [`BATCH`]; 0 when the time is over.

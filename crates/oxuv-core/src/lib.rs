@@ -36,6 +36,7 @@ pub mod kernel;
 #[cfg(target_os = "linux")]
 pub mod linux;
 mod poll;
+mod poll_handle;
 mod read;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
@@ -47,6 +48,7 @@ mod tcp;
 mod testing;
 mod timer;
 mod turn;
+mod watch;
 mod watcher;
 mod write;
 

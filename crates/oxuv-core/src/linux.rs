@@ -46,7 +46,7 @@ impl Linux {
     pub fn new(sigpipe: bool) -> Result<Linux> {
         let epoll = Epoll::new()?;
         let eventfd = EventFd::new()?;
-        epoll.set(&eventfd, WAKE, EventFlags::IN | EventFlags::ET, false)?;
+        epoll.set(eventfd.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
         let mut events = Vec::new();
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
@@ -73,12 +73,22 @@ impl Kernel for Linux {
         self.waker.clone()
     }
 
-    fn watch(&mut self, fd: &Descriptor, token: u64, interest: Readiness, known: bool) -> Result<()> {
-        self.epoll.set(fd, token, EventFlags::from_bits_retain(interest.bits().into()), known)
+    #[inline]
+    fn number(fd: &Descriptor) -> i32 {
+        fd.as_raw_fd()
     }
 
-    fn unwatch(&mut self, fd: &Descriptor) {
-        self.epoll.remove(fd);
+    fn watch(&mut self, number: i32, token: u64, interest: Readiness, known: bool) -> Result<()> {
+        self.epoll.set(number, token, EventFlags::from_bits_retain(interest.bits().into()), known)
+    }
+
+    fn unwatch(&mut self, number: i32) {
+        self.epoll.remove(number);
+    }
+
+    fn check_watchable(&mut self, number: i32) -> Result<()> {
+        self.epoll.check(number)?;
+        oxuv_os::set_nonblocking(number)
     }
 
     #[inline]
@@ -102,7 +112,7 @@ impl Kernel for Linux {
     fn adopt(&mut self, fd: &Descriptor) -> Result<()> {
         self.spare.refill();
         net::check_socket(fd)?;
-        net::set_nonblocking(fd)
+        oxuv_os::set_nonblocking(fd.as_raw_fd())
     }
 
     fn bind(&mut self, fd: &Descriptor, address: &SocketAddr, flags: BindFlags) -> Result<()> {

@@ -1,6 +1,6 @@
 //! The poll phase: waiting for events, and working them off in the kernel's order.
 
-use oxuv_os::{Errno, Result};
+use oxuv_os::Errno;
 
 use crate::kernel::{BATCH, Kernel, Readiness, Ready, WAKE};
 use crate::slots::List;
@@ -9,10 +9,6 @@ use crate::{Buffers, Core, Event, Key, Kind};
 
 #[derive(Debug, Default)]
 pub(crate) struct Poll {
-    /// Streams whose interest the kernel does not know yet.
-    pub(crate) unsynced: Vec<Key>,
-    /// Streams that the kernel had no resources for. They are left alone for one wait, which is a short one.
-    retries: Vec<Key>,
     /// The batch's size, and what of it is worked off.
     len: usize,
     at: usize,
@@ -35,15 +31,6 @@ const RETRY: u64 = 10_000_000;
 /// The longest wait: 2^31-1 milliseconds.
 const LONGEST: u64 = i32::MAX as u64 * 1_000_000;
 
-impl Poll {
-    /// Makes sure that this many streams can be listed as unsynced without memory.
-    pub(crate) fn reserve(&mut self, streams: usize) -> Result<()> {
-        self.unsynced.try_reserve(streams.saturating_sub(self.unsynced.len()))?;
-        self.retries.try_reserve(streams.saturating_sub(self.retries.len()))?;
-        Ok(())
-    }
-}
-
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How long the poll phase waits when it begins now, in nanoseconds; `None` is for ever.
     pub(crate) fn poll_timeout(&self) -> Option<u64> {
@@ -60,34 +47,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.
-    pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
+    pub(crate) fn poll(&mut self, mut timeout: Option<u64>) -> bool {
         self.sync();
-        if !self.poll.retries.is_empty() {
-            return self.poll_with_retries(timeout);
+        let must_retry = !self.watches.retries.is_empty();
+        if must_retry {
+            timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
         self.poll.events = 0;
         self.poll.batches = BATCHES;
         self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
         self.wait(timeout);
+        if must_retry {
+            self.mark_retries();
+        }
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
         self.poll.len > 0 || self.mailbox.is_open()
-    }
-
-    /// As [`Core::poll`]: waits for a short time only, and then lets the streams that are in need of it be tried again.
-    #[cold]
-    fn poll_with_retries(&mut self, timeout: Option<u64>) -> bool {
-        let mut retries = std::mem::take(&mut self.poll.retries);
-        let came = self.poll(Some(timeout.unwrap_or(RETRY).min(RETRY)));
-        for key in retries.drain(..) {
-            if let Ok(index) = self.slots.find_kind(key, Kind::Tcp) {
-                self.mark_unsynced(index);
-            }
-        }
-        // Nothing was added meanwhile: that takes an event, and there was nothing to be told to the kernel.
-        self.poll.retries = retries;
-        came
     }
 
     /// The next event of the batch under way, or of another one where that is called for.
@@ -130,7 +106,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             // What came was for nobody any more; let the kernel know, or it says so again.
             self.sync();
-            if !self.poll.retries.is_empty() {
+            if !self.watches.retries.is_empty() {
                 // Only the next phase waits as briefly as a retry needs.
                 return false;
             }
@@ -167,67 +143,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return None;
         }
         let key = Key::from_u64(token);
-        let slot = self.slots.find_kind(key, Kind::Tcp).ok()?;
-        let stream = &mut self.streams[self.slots[slot].state];
-        if stream.wanted.is_empty() {
+        let slot = Self::find_watcher(&self.slots, key)?;
+        let wanted = self.watch_mut(slot).wanted;
+        if wanted.is_empty() {
+            // Nobody wants to know. Closed ones are out of the kernel's set already.
             self.unwatch(slot);
             return None;
         }
-        let readiness = readiness & (stream.wanted | Readiness::ERROR | Readiness::HANG_UP);
+        let readiness = readiness & (wanted | Readiness::ERROR | Readiness::HANG_UP);
         if readiness.is_empty() {
             return None;
         }
         self.poll.events += 1;
-        if stream.is(StreamFlags::LISTENING) {
+        if self.slots[slot].kind == Kind::Poll {
+            return self.ready_to_poll(key, readiness);
+        }
+        if self.streams[self.slots[slot].state].is(StreamFlags::LISTENING) {
             return self.begin_accept(slot);
         }
         self.begin_step(key, readiness)
-    }
-
-    /// Tells the kernel what has changed in what we want to know. That nothing is wanted any more is not told: the
-    /// descriptor may stay silent, or be wanted again.
-    #[inline]
-    fn sync(&mut self) {
-        if !self.poll.unsynced.is_empty() {
-            self.sync_streams();
-        }
-    }
-
-    #[inline(never)]
-    fn sync_streams(&mut self) {
-        let mut unsynced = std::mem::take(&mut self.poll.unsynced);
-        unsynced.retain(|&key| {
-            let Ok(index) = self.slots.find_kind(key, Kind::Tcp) else { return false };
-            let stream = &mut self.streams[self.slots[index].state];
-            let (wanted, known) = (stream.wanted, !stream.watched.is_empty());
-            if let (Some(fd), false, true) = (&stream.fd, wanted.is_empty(), wanted != stream.watched) {
-                match self.kernel.watch(fd, key.to_u64(), wanted, known) {
-                    Ok(()) => stream.watched = wanted,
-                    // Short of memory, or of the watches that the system allows a user.
-                    Err(_) => self.poll.retries.push(key),
-                }
-            }
-            stream.flags -= StreamFlags::UNSYNCED;
-            false
-        });
-        self.poll.unsynced = unsynced;
-    }
-
-    /// Takes a stream out of the kernel's set. It is put in again when somebody wants to know of it.
-    #[cold]
-    fn unwatch(&mut self, slot: u32) {
-        let stream = &mut self.streams[self.slots[slot].state];
-        stream.watched = Readiness::empty();
-        if let Some(fd) = &stream.fd {
-            self.kernel.unwatch(fd);
-        }
-    }
-
-    /// Takes a stream out of the kernel's set, to be put in again after the next wait.
-    #[cold]
-    pub(crate) fn retry_later(&mut self, slot: u32) {
-        self.unwatch(slot);
-        self.poll.retries.push(self.slots.key(slot));
     }
 
     /// Forgets the batch: what is still ready, the next wait says again.

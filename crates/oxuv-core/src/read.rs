@@ -135,7 +135,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         // That nothing can be read says only an event of a wait that asked for it.
         let hung_up = readiness.intersects(Readiness::HANG_UP | Readiness::READ_HANG_UP)
             && !readiness.contains(Readiness::READ)
-            && stream.watched.contains(Readiness::READ)
+            && stream.watch.watched.contains(Readiness::READ)
             && stream.is(StreamFlags::READING);
         if !hung_up {
             return None;

@@ -53,6 +53,8 @@ pub enum Kind {
     Async,
     /// A TCP listener or connection.
     Tcp,
+    /// Waits for readiness of a descriptor that somebody else owns.
+    Poll,
 }
 
 /// Flags of a slot.

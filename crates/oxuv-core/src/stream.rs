@@ -9,6 +9,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Keepalive, Kernel, Readiness};
 use crate::slots::{List, PHASE, flag};
+use crate::watch::Watch;
 use crate::write::{Done, Write};
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -24,9 +25,7 @@ bitflags::bitflags! {
         /// Listens for connections.
         const LISTENING = 0x08;
         /// TCP_NODELAY was asked for.
-        const NODELAY = 0x20;
-        /// In the core's list of streams whose interest the kernel does not know yet.
-        const UNSYNCED = 0x10;
+        const NODELAY = 0x10;
     }
 }
 
@@ -34,10 +33,7 @@ bitflags::bitflags! {
 pub(crate) struct Stream<F, U, B> {
     pub(crate) fd: Option<F>,
     pub(crate) flags: StreamFlags,
-    /// What we want to know of the descriptor.
-    pub(crate) wanted: Readiness,
-    /// What the kernel was told that we want to know; empty when it does not watch the descriptor.
-    pub(crate) watched: Readiness,
+    pub(crate) watch: Watch,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
     pub(crate) accepted: Option<F>,
     /// An error that is told later: EADDRINUSE of a bind by listen or connect, ECONNREFUSED of a connect by its event.
@@ -61,8 +57,7 @@ impl<F, U, B> Default for Stream<F, U, B> {
         Stream {
             fd: None,
             flags: StreamFlags::empty(),
-            wanted: Readiness::empty(),
-            watched: Readiness::empty(),
+            watch: Watch::default(),
             accepted: None,
             delayed_error: None,
             keepalive: None,
@@ -165,34 +160,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(&self.streams[self.slots[index].state])
     }
 
-    /// Adds to what we want to know of a stream's descriptor. The kernel hears of it before the next wait.
-    #[inline]
-    pub(crate) fn want(&mut self, index: u32, readiness: Readiness) {
-        let stream = &mut self.streams[self.slots[index].state];
-        stream.wanted |= readiness;
-        self.mark_unsynced(index);
-    }
-
-    /// Takes away from what we want to know of a stream's descriptor.
-    #[inline]
-    pub(crate) fn unwant(&mut self, index: u32, readiness: Readiness) {
-        let stream = &mut self.streams[self.slots[index].state];
-        if stream.wanted.intersects(readiness) {
-            stream.wanted -= readiness;
-            self.mark_unsynced(index);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn mark_unsynced(&mut self, index: u32) {
-        let key = self.slots.key(index);
-        let stream = &mut self.streams[self.slots[index].state];
-        if stream.wanted != stream.watched && !stream.is(StreamFlags::UNSYNCED) {
-            stream.flags |= StreamFlags::UNSYNCED;
-            self.poll.unsynced.push(key);
-        }
-    }
-
     /// Has the stream worked on in the next pending round.
     #[inline]
     pub(crate) fn feed(&mut self, index: u32) {
@@ -276,17 +243,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Stops everything about a stream that is being closed, and closes its descriptor.
-    pub(crate) fn close_stream(&mut self, state: u32) {
-        let stream = &mut self.streams[state];
-        stream.flags &= StreamFlags::UNSYNCED;
-        stream.wanted = Readiness::empty();
+    pub(crate) fn close_stream(&mut self, index: u32) {
+        self.forget(index);
+        let stream = &mut self.streams[self.slots[index].state];
+        stream.flags = StreamFlags::empty();
         stream.accepted = None;
-        if let Some(fd) = stream.fd.take()
-            && !std::mem::take(&mut stream.watched).is_empty()
-        {
-            // Closing would do, were there no copy of the descriptor in another process.
-            self.kernel.unwatch(&fd);
-        }
+        stream.fd = None;
+        stream.watch.number = -1;
     }
 
     /// Begins a round of pending: it is about the streams fed by now. False if there are none.

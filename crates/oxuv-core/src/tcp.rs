@@ -17,7 +17,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_tcp_init")]
     pub fn tcp_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        self.poll.reserve(self.streams.len() + 1)?;
+        self.watches.reserve(self.streams.len() + self.polls.len() + 1, -1)?;
         let state = self.streams.insert(Stream::default())?;
         Ok(self.slots.insert(Kind::Tcp, state, user))
     }
@@ -25,18 +25,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Gives the handle a connected socket (or one to be bound and listened on) that was made elsewhere.
     ///
     /// # Errors
-    /// EINVAL when closing, EBUSY when it has a socket, ENOTSOCK. The descriptor is closed then.
+    /// EINVAL when closing, EBUSY when it has a socket, EEXIST when another handle waits for the descriptor, ENOTSOCK.
+    /// The descriptor is closed then.
     #[doc(alias = "uv_tcp_open")]
     pub fn tcp_open(&mut self, key: Key, fd: K::Fd) -> Result<()> {
         let index = self.open_handle(key, Kind::Tcp)?;
-        let stream = &mut self.streams[self.slots[index].state];
-        if stream.fd.is_some() {
+        if self.streams[self.slots[index].state].fd.is_some() {
             return Err(Errno::EBUSY);
         }
+        self.watches.check_free(K::number(&fd), None)?;
         self.kernel.adopt(&fd)?;
-        set_options(&mut self.kernel, stream, &fd)?;
-        stream.fd = Some(fd);
-        stream.flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        self.give_socket(index, fd)?;
+        self.streams[self.slots[index].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Ok(())
     }
 
@@ -51,9 +51,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if flags.ipv6_only && address.is_ipv4() {
             return Err(Errno::EINVAL);
         }
+        self.ensure_socket(index, address.ip())?;
         let stream = &mut self.streams[self.slots[index].state];
-        let fd = socket_of(&mut self.kernel, stream, address.ip())?;
-        stream.delayed_error = match self.kernel.bind(fd, address, flags) {
+        stream.delayed_error = match self.kernel.bind(Self::socket(stream)?, address, flags) {
             Err(Errno::EADDRINUSE) => Some(Errno::EADDRINUSE),
             Err(Errno::EAFNOSUPPORT) => return Err(Errno::EINVAL),
             Err(error) => return Err(error),
@@ -74,8 +74,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(error) = stream.delayed_error {
             return Err(error);
         }
-        let fd = socket_of(&mut self.kernel, stream, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?;
-        self.kernel.listen(fd, backlog)?;
+        self.ensure_socket(index, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?;
+        let stream = &mut self.streams[self.slots[index].state];
+        self.kernel.listen(Self::socket(stream)?, backlog)?;
         stream.flags -= StreamFlags::READABLE | StreamFlags::WRITABLE;
         stream.flags |= StreamFlags::LISTENING;
         if stream.accepted.is_none() {
@@ -100,13 +101,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EALREADY);
         }
         if stream.delayed_error.is_none() {
-            let fd = socket_of(&mut self.kernel, stream, address.ip())?;
-            match self.kernel.connect(fd, address) {
+            self.ensure_socket(index, address.ip())?;
+            let stream = &mut self.streams[self.slots[index].state];
+            match self.kernel.connect(Self::socket(stream)?, address) {
                 Ok(()) | Err(Errno::EINPROGRESS) => {}
                 Err(Errno::ECONNREFUSED) => stream.delayed_error = Some(Errno::ECONNREFUSED),
                 Err(error) => return Err(error),
             }
         }
+        let stream = &mut self.streams[self.slots[index].state];
         stream.flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         stream.connect = Some(user);
         self.requests += 1;
@@ -228,13 +231,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let client = self.open_handle(client, Kind::Tcp)?;
         let fd = self.streams[self.slots[listener].state].accepted.take().ok_or(Errno::EAGAIN)?;
         self.want(listener, Readiness::READ);
-        let stream = &mut self.streams[self.slots[client].state];
-        if stream.fd.is_some() {
+        if self.streams[self.slots[client].state].fd.is_some() {
             return Err(Errno::EBUSY);
         }
-        set_options(&mut self.kernel, stream, &fd)?;
-        stream.fd = Some(fd);
-        stream.flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        self.give_socket(client, fd)?;
+        self.streams[self.slots[client].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Ok(())
     }
 
@@ -299,29 +300,34 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.unwant(slot, Readiness::READ);
         }
     }
-}
 
-/// The handle's socket; a new one of this family if it has none.
-fn socket_of<'a, K: Kernel, U, B>(
-    kernel: &mut K,
-    stream: &'a mut Stream<K::Fd, U, B>,
-    family: IpAddr,
-) -> Result<&'a K::Fd> {
-    if stream.fd.is_none() {
-        let fd = kernel.tcp_socket(family)?;
-        set_options(kernel, stream, &fd)?;
+    /// Makes sure that a handle has a socket: a new one of this family if it has none.
+    fn ensure_socket(&mut self, index: u32, family: IpAddr) -> Result<()> {
+        if self.streams[self.slots[index].state].fd.is_none() {
+            let fd = self.kernel.tcp_socket(family)?;
+            self.give_socket(index, fd)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a handle its socket, with the options that were asked for before.
+    fn give_socket(&mut self, index: u32, fd: K::Fd) -> Result<()> {
+        let number = K::number(&fd);
+        self.watches.reserve(0, number)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        if stream.is(StreamFlags::NODELAY) {
+            self.kernel.set_nodelay(&fd, true)?;
+        }
+        if stream.keepalive.is_some() {
+            self.kernel.set_keepalive(&fd, stream.keepalive)?;
+        }
         stream.fd = Some(fd);
+        stream.watch.number = number;
+        Ok(())
     }
-    stream.fd.as_ref().ok_or(Errno::EBADF)
-}
 
-/// Sets what was asked for before there was a socket.
-fn set_options<K: Kernel, U, B>(kernel: &mut K, stream: &Stream<K::Fd, U, B>, fd: &K::Fd) -> Result<()> {
-    if stream.is(StreamFlags::NODELAY) {
-        kernel.set_nodelay(fd, true)?;
+    /// The descriptor of a handle that has a socket.
+    fn socket(stream: &Stream<K::Fd, U, B>) -> Result<&K::Fd> {
+        stream.fd.as_ref().ok_or(Errno::EBADF)
     }
-    if stream.keepalive.is_some() {
-        kernel.set_keepalive(fd, stream.keepalive)?;
-    }
-    Ok(())
 }

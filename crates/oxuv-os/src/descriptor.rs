@@ -44,6 +44,26 @@ impl AsRawFd for Descriptor {
     }
 }
 
+/// Makes a descriptor non-blocking, by its number: it may be somebody else's.
+///
+/// # Errors
+/// EBADF.
+pub fn set_nonblocking(number: RawFd) -> Result<()> {
+    // SAFETY: fcntl with these commands takes integers only; a number that is no descriptor is EBADF.
+    let flags = unsafe { libc::fcntl(number, libc::F_GETFL) };
+    if flags < 0 {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    if flags & libc::O_NONBLOCK == 0 {
+        // SAFETY: as above.
+        let set = unsafe { libc::fcntl(number, libc::F_SETFL, flags | libc::O_NONBLOCK) };
+        if set < 0 {
+            return Err(std::io::Error::last_os_error().into());
+        }
+    }
+    Ok(())
+}
+
 /// A descriptor held in reserve, so that one can be made free when the process is at its limit.
 #[derive(Debug, Default)]
 pub struct Spare(Option<OwnedFd>);

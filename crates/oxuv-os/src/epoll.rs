@@ -1,6 +1,6 @@
 //! epoll, level-triggered, with waits to the nanosecond.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::event::{Timespec, epoll};
@@ -28,27 +28,48 @@ impl Epoll {
         Ok(Epoll(epoll::create(epoll::CreateFlags::CLOEXEC)?))
     }
 
-    /// Watches `fd`, whether or not it is in the set by now.
+    /// Watches a descriptor, whether or not it is in the set by now. By its number: it may be somebody else's.
     ///
-    /// `known` says that it should be. Foreign hands may have changed the set, so a wrong guess is put right.
+    /// `known` says that it should be in the set. Foreign hands may have changed that, so a wrong guess is put right.
     ///
     /// # Errors
-    /// EPERM when the descriptor cannot be polled (a regular file), ENOMEM, ENOSPC.
-    pub fn set(&self, fd: impl AsFd, token: u64, flags: EventFlags, known: bool) -> Result<()> {
-        let fd = fd.as_fd();
-        let data = epoll::EventData::new_u64(token);
-        let set = if known { epoll::modify(&self.0, fd, data, flags) } else { epoll::add(&self.0, fd, data, flags) };
-        match set {
-            Err(rustix::io::Errno::NOENT) => Ok(epoll::add(&self.0, fd, data, flags)?),
-            Err(rustix::io::Errno::EXIST) => Ok(epoll::modify(&self.0, fd, data, flags)?),
-            other => Ok(other?),
+    /// EPERM when the descriptor cannot be polled (a regular file), EBADF, ENOMEM, ENOSPC.
+    pub fn set(&self, number: RawFd, token: u64, flags: EventFlags, known: bool) -> Result<()> {
+        let event = (token, flags.bits());
+        let first = if known { libc::EPOLL_CTL_MOD } else { libc::EPOLL_CTL_ADD };
+        match self.control(first, number, event) {
+            Err(Errno::ENOENT) => self.control(libc::EPOLL_CTL_ADD, number, event),
+            Err(Errno::EEXIST) => self.control(libc::EPOLL_CTL_MOD, number, event),
+            done => done,
         }
     }
 
-    /// Stops watching `fd`. Nothing happens if it is not in the set.
-    pub fn remove(&self, fd: impl AsFd) {
+    /// Stops watching a descriptor. Nothing happens if it is not in the set.
+    pub fn remove(&self, number: RawFd) {
         // ENOENT and EBADF: gone already.
-        let _ = epoll::delete(&self.0, fd);
+        let _ = self.control(libc::EPOLL_CTL_DEL, number, (0, 0));
+    }
+
+    /// Looks whether a descriptor can be polled.
+    ///
+    /// # Errors
+    /// EPERM when it cannot (a regular file), EBADF, ENOMEM, ENOSPC.
+    pub fn check(&self, number: RawFd) -> Result<()> {
+        match self.control(libc::EPOLL_CTL_ADD, number, (0, 0)) {
+            Ok(()) => self.control(libc::EPOLL_CTL_DEL, number, (0, 0)),
+            Err(Errno::EEXIST) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn control(&self, operation: libc::c_int, number: RawFd, (token, events): (u64, u32)) -> Result<()> {
+        let mut event = libc::epoll_event { events, u64: token };
+        // SAFETY: the event lives until the call returns. A number that is no descriptor of ours is an error, or harms
+        // nobody but the owner's readiness: the kernel touches no memory for it.
+        match unsafe { libc::epoll_ctl(self.0.as_raw_fd(), operation, number, &mut event) } {
+            0 => Ok(()),
+            _ => Err(last_error()),
+        }
     }
 
     /// Waits for events for up to `timeout` nanoseconds (`None`: for ever) and leaves those that came in `events`,
@@ -100,7 +121,7 @@ impl Epoll {
 }
 
 impl AsRawFd for Epoll {
-    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+    fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }
 }
@@ -154,11 +175,11 @@ mod tests {
     #[test]
     fn tokens_come_back_and_removal_silences() {
         let (epoll, wake) = (Epoll::new().unwrap(), EventFd::new().unwrap());
-        epoll.set(&wake, 0xfeed_0000_0007, EventFlags::IN, false).unwrap();
+        epoll.set(wake.as_raw_fd(), 0xfeed_0000_0007, EventFlags::IN, false).unwrap();
         wake.wake();
         assert_eq!(wait(&epoll, None), [0xfeed_0000_0007]);
-        epoll.remove(&wake);
-        epoll.remove(&wake);
+        epoll.remove(wake.as_raw_fd());
+        epoll.remove(wake.as_raw_fd());
         assert!(wait(&epoll, Some(0)).is_empty());
     }
 
@@ -166,16 +187,16 @@ mod tests {
     fn a_set_changed_by_foreign_hands_is_put_right() {
         let (epoll, wake) = (Epoll::new().unwrap(), EventFd::new().unwrap());
         wake.wake();
-        epoll.set(&wake, 1, EventFlags::IN, true).unwrap();
+        epoll.set(wake.as_raw_fd(), 1, EventFlags::IN, true).unwrap();
         assert_eq!(wait(&epoll, None), [1]);
-        epoll.set(&wake, 2, EventFlags::IN, false).unwrap();
+        epoll.set(wake.as_raw_fd(), 2, EventFlags::IN, false).unwrap();
         assert_eq!(wait(&epoll, None), [2]);
     }
 
     #[test]
     fn an_edge_triggered_eventfd_wakes_once_a_write_without_being_read() {
         let (epoll, wake) = (Epoll::new().unwrap(), EventFd::new().unwrap());
-        epoll.set(&wake, 1, EventFlags::IN | EventFlags::ET, false).unwrap();
+        epoll.set(wake.as_raw_fd(), 1, EventFlags::IN | EventFlags::ET, false).unwrap();
         for _ in 0..3 {
             wake.wake();
             assert_eq!(wait(&epoll, None), [1]);
@@ -186,7 +207,10 @@ mod tests {
     #[test]
     fn a_regular_file_is_refused() {
         let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
-        assert_eq!(Epoll::new().unwrap().set(&file, 1, EventFlags::IN, false), Err(Errno::EPERM));
+        let epoll = Epoll::new().unwrap();
+        assert_eq!(epoll.set(file.as_raw_fd(), 1, EventFlags::IN, false), Err(Errno::EPERM));
+        assert_eq!(epoll.check(file.as_raw_fd()), Err(Errno::EPERM));
+        assert_eq!(epoll.check(-1), Err(Errno::EBADF));
     }
 
     #[test]

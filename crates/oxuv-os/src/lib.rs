@@ -16,6 +16,6 @@ mod errno_names;
 pub mod net;
 mod wake;
 
-pub use descriptor::{Descriptor, Spare};
+pub use descriptor::{Descriptor, Spare, set_nonblocking};
 pub use errno::{Errno, Result};
 pub use wake::EventFd;

@@ -132,14 +132,6 @@ pub fn check_socket(fd: &Descriptor) -> Result<()> {
     Ok(())
 }
 
-/// Makes a descriptor non-blocking.
-///
-/// # Errors
-/// EBADF.
-pub fn set_nonblocking(fd: &Descriptor) -> Result<()> {
-    Ok(rustix::io::ioctl_fionbio(fd, true)?)
-}
-
 /// Receives what has come, up to the buffer's size; an empty slice at the end of the stream.
 ///
 /// # Errors

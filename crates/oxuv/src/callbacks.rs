@@ -9,10 +9,11 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::{Async, Check, Errno, Handle, Idle, Prepare, Result, Tcp, Timer};
+use crate::{Async, Check, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Tcp, Timer};
 
 type OnEvent<H> = dyn Fn(&H);
 type OnConnection = dyn Fn(&Tcp, Result<()>);
+type OnPoll = dyn Fn(&Poll, Result<Readiness>);
 type OnRead = dyn Fn(&Tcp, Result<&[u8]>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
@@ -26,6 +27,7 @@ pub(crate) enum Callback {
     Prepare(Rc<OnEvent<Prepare>>),
     Check(Rc<OnEvent<Check>>),
     Async(Rc<OnEvent<Async>>),
+    Poll(Rc<OnPoll>),
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
 }

@@ -4,7 +4,7 @@ use oxuv_core::{Event, Key, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::Inner;
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Prepare, Result, Tcp, Timer};
+use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Result, Tcp, Timer};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -76,6 +76,11 @@ fn dispatch(lp: &LoopRef, event: Event<u32>) {
         Event::Async { key, .. } => {
             if let Some(callback) = pick!(callbacks, key, Async) {
                 callback(&Async(Handle::new(lp, key)));
+            }
+        }
+        Event::Poll { key, result, .. } => {
+            if let Some(callback) = pick!(callbacks, key, Poll) {
+                callback(&Poll(Handle::new(lp, key)), result);
             }
         }
         Event::Connection { key, result, .. } => {

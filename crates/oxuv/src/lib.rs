@@ -1,6 +1,6 @@
 //! The event loop that Node.js made famous, for Rust.
 //!
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`] and [`Tcp`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`] and [`Tcp`]. Each is started with a
 //! closure, and a turn of the loop calls what is due, phase by phase, in the order of libuv:
 //!
 //! ```text
@@ -45,6 +45,7 @@ mod drive;
 mod handle;
 #[path = "loop.rs"]
 mod loop_;
+mod poll;
 mod tcp;
 mod timer;
 mod watcher;
@@ -52,8 +53,9 @@ mod watcher;
 pub use async_::{Async, Sender};
 pub use handle::Handle;
 pub use loop_::{Loop, LoopRef};
-pub use oxuv_core::kernel::{BindFlags, Keepalive};
+pub use oxuv_core::kernel::{BindFlags, Keepalive, Readiness};
 pub use oxuv_core::{Errno, Kind, Mode, Result};
+pub use poll::Poll;
 pub use tcp::Tcp;
 pub use timer::Timer;
 pub use watcher::{Check, Idle, Prepare};

@@ -136,6 +136,11 @@ impl Sim {
         self.world.borrow_mut().waits_left = limit;
     }
 
+    /// The clock's time, without reading the clock: that might make it jump.
+    pub fn time(&self) -> u64 {
+        self.world.borrow().now
+    }
+
     /// Lets time pass.
     pub fn advance(&self, nanoseconds: u64) {
         let mut world = self.world.borrow_mut();
@@ -179,12 +184,20 @@ impl Kernel for Sim {
         self.waker.clone()
     }
 
-    fn watch(&mut self, fd: &Fd, token: u64, interest: Readiness, known: bool) -> Result<()> {
-        self.world.borrow_mut().watch(fd.number, token, interest, known)
+    fn number(fd: &Fd) -> i32 {
+        fd.number
     }
 
-    fn unwatch(&mut self, fd: &Fd) {
-        self.world.borrow_mut().unwatch(fd.number);
+    fn watch(&mut self, number: i32, token: u64, interest: Readiness, known: bool) -> Result<()> {
+        self.world.borrow_mut().watch(number, token, interest, known)
+    }
+
+    fn unwatch(&mut self, number: i32) {
+        self.world.borrow_mut().unwatch(number);
+    }
+
+    fn check_watchable(&mut self, number: i32) -> Result<()> {
+        if self.world.borrow().open_numbers().contains(&number) { Ok(()) } else { Err(oxuv_os::Errno::EBADF) }
     }
 
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {

@@ -82,7 +82,10 @@ impl World {
 
     pub(super) fn close(&mut self, fd: i32) {
         let socket = self.files[fd as usize - FIRST].take().expect("a descriptor is closed once");
-        self.close_watch(fd);
+        if self.close_watch(fd) {
+            // A copy of the descriptor in another process would go on reporting.
+            self.note(Note::Misused { fd, error: Errno::EBUSY });
+        }
         self.note(Note::Closed { fd });
         match socket.role {
             Role::Fresh => {}

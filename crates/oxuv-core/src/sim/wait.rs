@@ -60,12 +60,14 @@ impl World {
         }
     }
 
-    /// The descriptor is closed: its watch is gone, and its number may soon be another's.
-    pub(super) fn close_watch(&mut self, fd: i32) {
+    /// The descriptor is closed: its watch is gone, and its number may soon be another's. True if it was watched still.
+    pub(super) fn close_watch(&mut self, fd: i32) -> bool {
+        let was_watched = self.watches.contains_key(&fd);
         self.forget_watch(fd);
         for old in self.old_watches.iter_mut().filter(|old| old.fd == Some(fd)) {
             old.fd = None;
         }
+        was_watched
     }
 
     /// Fills the batch with what is ready. True if something that is ready was left out.

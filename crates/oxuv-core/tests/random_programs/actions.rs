@@ -88,6 +88,11 @@ impl Machine<'_> {
                 let expected: Vec<u64> = model.order.iter().map(|&place| model.handles[place].user).collect();
                 same("the walk", walked, expected)
             }
+            Action::Work(time) => {
+                self.sim.advance(time);
+                self.worked += time;
+                Ok(())
+            }
             Action::Leave | Action::Run(_) | Action::Now(_) | Action::Later(..) => Ok(()),
         }
     }
@@ -193,12 +198,13 @@ impl Machine<'_> {
         same("write", answer, expected)?;
         let Ok(handed_back) = got else { return Ok(()) };
         ensure!(handed_back.is_none() == was_kept, "the buffers of a write are kept and handed back, or neither");
+        let pending_round = self.model.pending_round_of(place);
         let stream = &mut self.model.handles[place].stream;
         let mut outside = self.outside.borrow_mut();
         let Some(connection) = stream.connection else { return Err("a write without a connection".into()) };
         outside.connections[connection].written += length;
         let end = outside.connections[connection].written;
-        stream.writes.push_back(Request { user, end, was_kept });
+        stream.writes.push_back(Request { user, end, was_kept, pending_round });
         stream.may_be_pending = true;
         Ok(())
     }

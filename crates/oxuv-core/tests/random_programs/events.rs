@@ -33,6 +33,7 @@ impl Machine<'_> {
         ensure!(handle.key == key && self.model.known(place).is_ok(), "{event:?} of a handle that is closed");
         self.model.advance(count, phase, time).map_err(|error| format!("{error}, at {event:?}"))?;
         self.take(event, place, phase, time)?;
+        self.model.turn.last = Some(place);
         if self.callback(place)? == Flow::Left {
             return Ok(Flow::Left);
         }
@@ -70,6 +71,7 @@ impl Machine<'_> {
             }
             Event::Connection { result, .. } => self.take_connection(place, result)?,
             Event::NeedBuffer { .. } => ensure!(handle.stream.is_reading, "{event:?} without reading"),
+            Event::Poll { .. } | Event::Connected { .. } => unreachable!("no program makes one"),
             Event::HungUp { .. } => {
                 ensure!(handle.stream.is_reading, "{event:?} without reading");
                 self.check_end_of_stream(place)?;
@@ -184,6 +186,8 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::Async { key, user }
         | Event::Connection { key, user, .. }
         | Event::NeedBuffer { key, user }
+        | Event::Poll { key, user, .. }
+        | Event::Connected { key, user, .. }
         | Event::HungUp { key, user }
         | Event::Written { key, user, .. }
         | Event::ShutDown { key, user, .. }

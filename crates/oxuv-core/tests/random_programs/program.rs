@@ -34,6 +34,8 @@ pub(crate) enum Action {
     Shutdown(Place),
     StopLoop,
     UpdateTime,
+    /// Computes for so many nanoseconds.
+    Work(u64),
     Walk,
     /// Leaves the run from within a callback, as an exception does.
     Leave,
@@ -163,8 +165,9 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
     match random.below(40) {
         0..4 => return Action::Init(random.below(kinds.len())),
         4 => return *random.pick(&[Action::StopLoop, Action::UpdateTime, Action::Walk]).unwrap(),
-        5 if own.is_some() && random.chance(200) => return Action::Leave,
-        6..10 => return Action::Now(random_outer(random, kinds)),
+        5 if own.is_some() => return Action::Leave,
+        6 => return Action::Work(random_time(random)),
+        7..10 => return Action::Now(random_outer(random, kinds)),
         10..15 => return Action::Later(random_time(random), random_outer(random, kinds)),
         _ => {}
     }

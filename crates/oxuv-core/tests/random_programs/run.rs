@@ -23,6 +23,8 @@ pub(crate) struct Machine<'a> {
     /// Draws the sizes of the buffers to read into.
     pub(crate) random: Random,
     pub(crate) requests: u64,
+    /// The time that callbacks have taken since the core has looked at the clock.
+    pub(crate) worked: u64,
     /// Callbacks do nothing any more.
     is_ending: bool,
     pub(crate) trace: Vec<String>,
@@ -70,6 +72,7 @@ impl<'a> Machine<'a> {
             callbacks: vec![0; program.kinds.len()],
             random: Random::new(program.seed),
             requests: 0,
+            worked: 0,
             is_ending: false,
             trace: Vec::new(),
             notes: Vec::new(),
@@ -144,8 +147,15 @@ impl<'a> Machine<'a> {
     fn next(&mut self) -> Result<Option<Event<u64>>, String> {
         self.model.end_failed_read();
         self.outside.borrow_mut().turns = self.core.turns();
+        let was_in_timers = self.model.is_in_timers(self.core.turns());
         let event = self.core.next();
         self.check_notes()?;
+        let (time, clock) = (self.core.time(), self.sim.time());
+        if time == clock - clock % self.program.grain {
+            self.worked = 0;
+        } else if matches!(event, None | Some(Event::Timer { .. })) && !was_in_timers {
+            ensure!(self.program.faults.clock_jump > 0, "timers go by the time {time} at {clock}");
+        }
         Ok(event)
     }
 

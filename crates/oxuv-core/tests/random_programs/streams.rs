@@ -15,6 +15,8 @@ pub(crate) struct Request {
     pub(crate) end: usize,
     /// The core has kept its buffers.
     pub(crate) was_kept: bool,
+    /// It was written in a callback of its own stream in this turn's pending phase: too late to be reported there.
+    pub(crate) pending_round: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -136,9 +138,13 @@ impl Model {
 
     /// A write's event has come: it is that of the oldest write.
     pub(crate) fn take_write(&mut self, place: Place, user: u64) -> Result<Request, String> {
+        let pending_round = self.pending_round_of(place);
         let stream = &mut self.handles[place].stream;
         stream.may_be_pending = true;
         match stream.writes.pop_front() {
+            Some(Request { pending_round: Some(round), .. }) if pending_round == Some(round) => {
+                Err(format!("write {user:#x} is reported in the round that it was made in"))
+            }
             Some(request) if request.user == user => Ok(request),
             request => Err(format!("the report of write {user:#x} comes where {request:?} was to come")),
         }

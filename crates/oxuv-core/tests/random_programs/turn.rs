@@ -31,6 +31,8 @@ pub(crate) struct Turn {
     is_first: bool,
     /// The handles that this phase has still to do, in their order.
     pub(crate) left: Vec<Place>,
+    /// The handle of the last event.
+    pub(crate) last: Option<Place>,
     /// A time at or after which the next pass of timers began.
     known_time: u64,
 }
@@ -38,7 +40,7 @@ pub(crate) struct Turn {
 impl Default for Turn {
     fn default() -> Self {
         let (mode, phase, left) = (Mode::Default, Phase::Timers, Vec::new());
-        Turn { is_running: false, mode, count: 0, phase, is_first: false, left, known_time: 0 }
+        Turn { is_running: false, mode, count: 0, phase, is_first: false, left, last: None, known_time: 0 }
     }
 }
 
@@ -52,6 +54,7 @@ impl Model {
             phase: if mode == Mode::Default { Phase::Timers } else { Phase::Pending },
             is_first: mode == Mode::Default,
             left: Vec::new(),
+            last: None,
             known_time: time,
         };
         self.enter(time);
@@ -162,6 +165,17 @@ impl Model {
         ensure!(next == Some(place), "{:?}: place {place} comes instead of {next:?}", self.turn.phase);
         self.turn.left.remove(0);
         Ok(())
+    }
+
+    /// The number of the pending phase before idle, if that is under way with this stream.
+    pub(crate) fn pending_round_of(&self, place: Place) -> Option<u64> {
+        let is_it = self.turn.is_running && self.turn.phase == Phase::Pending && self.turn.last == Some(place);
+        is_it.then_some(self.turn.count)
+    }
+
+    /// True if a pass of timers is under way.
+    pub(crate) fn is_in_timers(&self, count: u64) -> bool {
+        self.turn.phase == Phase::Timers && self.turn.count == count
     }
 
     /// The phase of a write's or shutdown's event: closing if its handle is being closed there, else poll or pending.

@@ -2,7 +2,7 @@
 
 use oxuv_core::kernel::Readiness;
 use oxuv_core::sim::{Faults, Note};
-use oxuv_core::{Kind, Mode};
+use oxuv_core::{Errno, Kind, Mode};
 
 use crate::Check;
 use crate::model::{Handle, Life};
@@ -31,6 +31,10 @@ impl Machine<'_> {
             let queued = core.write_queue_size(key).unwrap_or(0);
             ensure!(queued == 0 || !stream.writes.is_empty(), "{queued} bytes of no write are queued in place {place}");
         }
+        let open = self.sim.open_descriptors().len();
+        let sockets = |handle: &Handle| usize::from(handle.stream.has_socket) + usize::from(handle.stream.has_waiting);
+        let expected = model.handles.iter().map(sockets).sum();
+        ensure!(open == expected, "{open} descriptors are open, to the model {expected}");
         let (is_alive, expected) = (core.alive(), model.is_alive());
         ensure!(is_alive || !expected, "the loop is not alive, to the model it is");
         ensure!(!is_alive || model.may_be_alive(), "the loop is alive, to the model it is not");
@@ -41,10 +45,12 @@ impl Machine<'_> {
 
     /// Looks at what the kernel was asked since the last look.
     pub(crate) fn check_notes(&mut self) -> Check {
+        let mut is_interrupted = false;
         for note in self.sim.take_trace() {
             match note {
                 Note::Misused { .. } => return Err(format!("the kernel was misused: {note:?}")),
                 Note::Waited { timeout, now, result } => {
+                    is_interrupted = result == Err(Errno::EINTR) && timeout != Some(0);
                     self.check_wait(timeout, now, result == Ok(0)).map_err(|error| format!("{error}: {note:?}"))?;
                     if result == Err(EDEADLK) {
                         self.check_deadlock()?;
@@ -54,6 +60,7 @@ impl Machine<'_> {
             }
             self.notes.push(note);
         }
+        ensure!(!is_interrupted, "a wait is over because of a signal");
         Ok(())
     }
 
@@ -66,11 +73,11 @@ impl Machine<'_> {
         ensure!(timeout == Some(0) || !must_not_wait, "the loop waits although there is something to do");
         let due = model.first_due();
         ensure!(timeout.is_some() || due.is_none(), "the loop waits for ever although a timer is active");
+        if let (true, Some(due)) = (is_over && timeout != Some(0) && self.program.faults.clock_jump == 0, due) {
+            ensure!(now <= due + self.worked, "the loop sleeps past a timer due at {due}");
+        }
         if self.program.faults != Faults::none() {
             return Ok(());
-        }
-        if let (true, Some(due)) = (is_over && timeout != Some(0), due) {
-            ensure!(now <= due, "the loop sleeps past a timer due at {due}");
         }
         let is_idle = !has_more && !model.handles.iter().any(|handle| handle.stream.may_be_pending);
         let may_wait = is_idle && model.turn.mode == Mode::Default && !model.was_left;

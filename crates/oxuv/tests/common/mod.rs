@@ -50,8 +50,10 @@ pub(crate) fn turn(lp: &Loop) {
 
 /// Runs turns until a condition holds. The loop must have something to wait for meanwhile.
 pub(crate) fn run_until(lp: &Loop, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
     while !holds() {
         assert!(lp.run(Mode::Once).unwrap() || holds(), "the loop has ended too early");
+        assert!(start.elapsed() < DEADLINE, "this has taken too long");
     }
 }
 

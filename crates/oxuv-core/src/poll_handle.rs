@@ -1,0 +1,78 @@
+//! Poll handles: readiness of a descriptor that somebody else owns.
+
+use oxuv_os::{Errno, Result};
+
+use crate::kernel::{Kernel, Readiness};
+use crate::watch::Watch;
+use crate::{Buffers, Core, Event, Key, Kind};
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// A new poll handle for the descriptor of this number, stopped. The descriptor stays its owner's: it is made
+    /// non-blocking, but never closed, and the owner stops or closes the handle before closing it.
+    ///
+    /// # Errors
+    /// EEXIST when a handle of this loop waits for the descriptor; EPERM when it cannot be polled, as a regular file;
+    /// EBADF; ENOMEM.
+    #[doc(alias = "uv_poll_init")]
+    pub fn poll_init(&mut self, user: U, number: i32) -> Result<Key> {
+        self.watches.check_free(number, None)?;
+        self.kernel.check_watchable(number)?;
+        self.slots.reserve()?;
+        self.watches.reserve(self.streams.len() + self.polls.len() + 1, number)?;
+        let state = self.polls.insert(Watch::new(number))?;
+        Ok(self.slots.insert(Kind::Poll, state, user))
+    }
+
+    /// Waits for any of `interest`, anew if it was started before; of nothing, it stops. [`Event::Poll`] comes in each
+    /// turn in which the descriptor is ready.
+    ///
+    /// # Errors
+    /// EINVAL when closing, or for an `interest` in ERROR or HANG_UP, which come without being asked for; EEXIST when
+    /// another handle of this loop waits for the descriptor.
+    #[doc(alias = "uv_poll_start")]
+    pub fn poll_start(&mut self, key: Key, interest: Readiness) -> Result<()> {
+        let index = self.open_handle(key, Kind::Poll)?;
+        if interest.intersects(Readiness::ERROR | Readiness::HANG_UP) {
+            return Err(Errno::EINVAL);
+        }
+        let number = self.watch_mut(index).number;
+        self.watches.check_free(number, Some(index))?;
+        let surplus = Readiness::all() - interest;
+        self.unwant(index, surplus);
+        if interest.is_empty() {
+            return self.poll_stop(key);
+        }
+        self.want(index, interest);
+        self.set_active(index);
+        Ok(())
+    }
+
+    /// Stops the handle. The kernel forgets the descriptor at once: its owner may close it. Stopped is stopped: again
+    /// does nothing.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key.
+    #[doc(alias = "uv_poll_stop")]
+    pub fn poll_stop(&mut self, key: Key) -> Result<()> {
+        let index = self.slots.find_kind(key, Kind::Poll)?;
+        self.forget(index);
+        self.set_inactive(index);
+        Ok(())
+    }
+
+    /// A poll handle's descriptor is ready.
+    pub(crate) fn ready_to_poll(&mut self, key: Key, readiness: Readiness) -> Option<Event<U>> {
+        let (index, user) = (key.index, self.slots[key.index].user);
+        // sysfs reports changes as an error with priority; an error without it is one.
+        if readiness.contains(Readiness::ERROR) && !readiness.contains(Readiness::PRIORITY) {
+            self.forget(index);
+            self.set_inactive(index);
+            return Some(Event::Poll { key, user, result: Err(Errno::EBADF) });
+        }
+        // Whoever waits for anything is to find out about an end by trying.
+        let wanted = self.watch_mut(index).wanted;
+        let ended = readiness.intersects(Readiness::ERROR | Readiness::HANG_UP);
+        let result = Ok(if ended { wanted } else { readiness & wanted });
+        Some(Event::Poll { key, user, result })
+    }
+}

@@ -1,0 +1,198 @@
+//! What the core wants to know of descriptors, and what of that the kernel has been told.
+//!
+//! Interest is written down at once and told to the kernel right before it waits. That nothing is wanted any more is
+//! not told at all: the descriptor may stay silent, or be wanted again.
+
+use oxuv_os::{Errno, Result};
+
+use crate::kernel::{Kernel, Readiness};
+use crate::slots::Slots;
+use crate::{Buffers, Core, Key, Kind};
+
+/// The interest in one descriptor.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    /// The descriptor's number, -1 while there is none.
+    pub(crate) number: i32,
+    /// What we want to know.
+    pub(crate) wanted: Readiness,
+    /// What the kernel was told that we want to know; empty when it does not watch the descriptor.
+    pub(crate) watched: Readiness,
+    /// In the list of those whose interest the kernel does not know yet.
+    is_unsynced: bool,
+}
+
+impl Watch {
+    pub(crate) fn new(number: i32) -> Watch {
+        Watch { number, wanted: Readiness::empty(), watched: Readiness::empty(), is_unsynced: false }
+    }
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Watch::new(-1)
+    }
+}
+
+/// The lists about all watches of a loop.
+#[derive(Debug, Default)]
+pub(crate) struct Watches {
+    /// Handles whose interest the kernel does not know yet.
+    pub(crate) unsynced: Vec<Key>,
+    /// Handles that the kernel had no resources for. They are left alone for one wait, which is a short one.
+    pub(crate) retries: Vec<Key>,
+    /// For each number of a descriptor the slot of the handle that wants to know of it, or [`NOBODY`].
+    owners: Vec<u32>,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+impl Watches {
+    /// Makes sure that this many handles can be listed, and a descriptor of this number owned, without memory.
+    pub(crate) fn reserve(&mut self, handles: usize, number: i32) -> Result<()> {
+        // Those closed since the last sync are in the lists, too, so this is about what is added to them.
+        self.unsynced.try_reserve(handles)?;
+        self.retries.try_reserve(handles)?;
+        let numbers = usize::try_from(number).map_or(0, |number| number + 1);
+        if self.owners.len() < numbers {
+            self.owners.try_reserve(numbers - self.owners.len())?;
+            self.owners.resize(numbers, NOBODY);
+        }
+        Ok(())
+    }
+
+    /// EEXIST if a handle other than `slot` wants to know of the descriptor.
+    pub(crate) fn check_free(&self, number: i32, slot: Option<u32>) -> Result<()> {
+        match usize::try_from(number).ok().and_then(|number| self.owners.get(number)) {
+            Some(&owner) if owner != NOBODY && Some(owner) != slot => Err(Errno::EEXIST),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn set_owner(&mut self, number: i32, owner: u32) {
+        if let Some(entry) = self.owners.get_mut(number as usize) {
+            *entry = owner;
+        }
+    }
+}
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// The watch of a handle that has a descriptor.
+    #[inline]
+    pub(crate) fn watch_mut(&mut self, index: u32) -> &mut Watch {
+        let slot = &self.slots[index];
+        match slot.kind {
+            Kind::Poll => &mut self.polls[slot.state],
+            _ => &mut self.streams[slot.state].watch,
+        }
+    }
+
+    /// The handle that watches a descriptor under this key, if it still does.
+    #[inline]
+    pub(crate) fn find_watcher(slots: &Slots<U>, key: Key) -> Option<u32> {
+        let index = slots.find(key).ok()?;
+        matches!(slots[index].kind, Kind::Tcp | Kind::Poll).then_some(index)
+    }
+
+    /// Adds to what we want to know of a handle's descriptor.
+    #[inline]
+    pub(crate) fn want(&mut self, index: u32, readiness: Readiness) {
+        let watch = self.watch_mut(index);
+        let (number, is_new) = (watch.number, watch.wanted.is_empty());
+        watch.wanted |= readiness;
+        if is_new {
+            self.watches.set_owner(number, index);
+        }
+        self.mark_unsynced(index);
+    }
+
+    /// Takes away from what we want to know of a handle's descriptor.
+    #[inline]
+    pub(crate) fn unwant(&mut self, index: u32, readiness: Readiness) {
+        let watch = self.watch_mut(index);
+        if !watch.wanted.intersects(readiness) {
+            return;
+        }
+        watch.wanted -= readiness;
+        let (number, is_over) = (watch.number, watch.wanted.is_empty());
+        if is_over {
+            self.watches.set_owner(number, NOBODY);
+        }
+        self.mark_unsynced(index);
+    }
+
+    #[inline]
+    fn mark_unsynced(&mut self, index: u32) {
+        let key = self.slots.key(index);
+        let watch = self.watch_mut(index);
+        if watch.wanted != watch.watched && !watch.is_unsynced {
+            watch.is_unsynced = true;
+            self.watches.unsynced.push(key);
+        }
+    }
+
+    /// Wants to know nothing of a handle's descriptor, and has the kernel forget it at once: it is about to be closed,
+    /// by us or by its owner. (That alone would do, were there no copy of the descriptor in another process.)
+    pub(crate) fn forget(&mut self, index: u32) {
+        let watch = self.watch_mut(index);
+        let (number, wanted) = (watch.number, std::mem::take(&mut watch.wanted));
+        if !wanted.is_empty() {
+            self.watches.set_owner(number, NOBODY);
+        }
+        self.unwatch(index);
+    }
+
+    /// Takes a descriptor out of the kernel's set. It is put in again when somebody wants to know of it.
+    pub(crate) fn unwatch(&mut self, index: u32) {
+        let watch = self.watch_mut(index);
+        let (number, watched) = (watch.number, std::mem::take(&mut watch.watched));
+        if !watched.is_empty() {
+            self.kernel.unwatch(number);
+        }
+    }
+
+    /// Takes a descriptor out of the kernel's set, to be put in again after the next wait.
+    #[cold]
+    pub(crate) fn retry_later(&mut self, index: u32) {
+        self.unwatch(index);
+        self.watches.retries.push(self.slots.key(index));
+    }
+
+    /// Lets those that are to be tried again be told to the kernel.
+    pub(crate) fn mark_retries(&mut self) {
+        while let Some(key) = self.watches.retries.pop() {
+            if let Some(index) = Self::find_watcher(&self.slots, key) {
+                self.mark_unsynced(index);
+            }
+        }
+    }
+
+    /// Tells the kernel what has changed in what we want to know.
+    #[inline]
+    pub(crate) fn sync(&mut self) {
+        if !self.watches.unsynced.is_empty() {
+            self.sync_all();
+        }
+    }
+
+    #[inline(never)]
+    fn sync_all(&mut self) {
+        for nth in 0..self.watches.unsynced.len() {
+            let key = self.watches.unsynced[nth];
+            let Some(index) = Self::find_watcher(&self.slots, key) else { continue };
+            let watch = self.watch_mut(index);
+            watch.is_unsynced = false;
+            let (number, wanted, known) = (watch.number, watch.wanted, !watch.watched.is_empty());
+            if wanted.is_empty() || wanted == watch.watched {
+                continue;
+            }
+            match self.kernel.watch(number, key.to_u64(), wanted, known) {
+                Ok(()) => self.watch_mut(index).watched = wanted,
+                // Short of memory, or of the watches that the system allows a user.
+                Err(_) => self.watches.retries.push(key),
+            }
+        }
+        self.watches.unsynced.clear();
+    }
+}
