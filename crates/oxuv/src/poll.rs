@@ -68,6 +68,15 @@ impl Poll {
         Ok(())
     }
 
+    /// As [`Poll::start`] with another interest and the closure that the handle has.
+    ///
+    /// # Errors
+    /// As [`Poll::start`].
+    #[doc(alias = "uv_poll_start")]
+    pub fn set_interest(&self, interest: Readiness) -> Result<()> {
+        self.with(|core, key| core.poll_start(key, interest))
+    }
+
     /// Stops the handle. The kernel forgets the descriptor at once. Stopped is stopped: again does nothing.
     ///
     /// # Errors
