@@ -85,7 +85,7 @@ fn one_round_trip(address: SocketAddr) {
 
 #[test]
 fn hundreds_of_connections_get_back_what_they_send_and_leave_nothing_behind() {
-    let (server, address) = echo_server();
+    let (server, address) = echo_server("tcp_echo");
     let process = server.id().to_string();
     let before = open_descriptors(&process);
     one_round_trip(address);
@@ -120,7 +120,7 @@ fn hundreds_of_connections_get_back_what_they_send_and_leave_nothing_behind() {
 
 #[test]
 fn a_peer_that_reads_nothing_holds_up_only_itself() {
-    let (_server, address) = echo_server();
+    let (_server, address) = echo_server("tcp_echo");
     let mut greedy = connect(address);
     greedy.set_nonblocking(true).unwrap();
     // It writes until the server takes no more, since what comes back is not read.

@@ -9,7 +9,8 @@ use std::time::Instant;
 use common::example::{Example, echo_server};
 use common::{connect, ms, pattern};
 
-const EXAMPLES: [&str; 5] = ["event_queue", "prepare", "prepare_timer", "tcp_echo", "timer"];
+const EXAMPLES: [&str; 7] =
+    ["event_queue", "poll_echo", "prepare", "prepare_timer", "tcp_echo", "tcp_refused", "timer"];
 
 #[test]
 fn all_examples_are_tested_here_and_fit_on_a_page() {
@@ -65,21 +66,48 @@ fn event_queue_prints_two_numbers_at_once_one_a_second_later_and_ends() {
 }
 
 #[test]
-fn tcp_echo_sends_back_what_it_gets_and_then_the_end() {
-    let (_server, address) = echo_server();
-    let mut peer = connect(address);
-    for len in [1, 1000, 100_000] {
-        let bytes = pattern(len);
-        let mut back = vec![0; len];
-        peer.write_all(&bytes).unwrap();
-        peer.read_exact(&mut back).unwrap();
-        assert!(back == bytes);
+fn the_echo_servers_send_back_what_they_get_and_then_the_end() {
+    for name in ["tcp_echo", "poll_echo"] {
+        let (_server, address) = echo_server(name);
+        let mut peer = connect(address);
+        for len in [1, 1000, 100_000] {
+            let bytes = pattern(len);
+            let mut back = vec![0; len];
+            peer.write_all(&bytes).unwrap();
+            peer.read_exact(&mut back).unwrap();
+            assert!(back == bytes, "{name}");
+        }
+        peer.write_all(b"bye").unwrap();
+        peer.shutdown(Shutdown::Write).unwrap();
+        let mut rest = Vec::new();
+        peer.read_to_end(&mut rest).unwrap();
+        assert_eq!(rest, b"bye", "{name}");
     }
-    peer.write_all(b"bye").unwrap();
-    peer.shutdown(Shutdown::Write).unwrap();
-    let mut rest = Vec::new();
-    peer.read_to_end(&mut rest).unwrap();
-    assert_eq!(rest, b"bye");
+}
+
+#[test]
+fn poll_echo_sends_back_more_than_the_kernel_takes_at_once() {
+    const MANY: usize = 16 << 20;
+    let (_server, address) = echo_server("poll_echo");
+    let mut peer = connect(address);
+    let mut writer = peer.try_clone().unwrap();
+    let thread = std::thread::spawn(move || {
+        writer.write_all(&pattern(MANY)).unwrap();
+        writer.shutdown(Shutdown::Write).unwrap();
+    });
+    let mut back = Vec::new();
+    peer.read_to_end(&mut back).unwrap();
+    thread.join().unwrap();
+    assert!(back == pattern(MANY));
+}
+
+#[test]
+fn tcp_refused_tells_of_the_refusal_and_then_of_its_write() {
+    let (lines, errors, status) = Example::start("tcp_refused", &[]).end();
+    let expected =
+        ["connecting", "not connected: ECONNREFUSED: connection refused", "not written: ECANCELED: operation canceled"];
+    assert_eq!(lines, expected);
+    assert!(status.success() && errors.is_empty());
 }
 
 #[test]

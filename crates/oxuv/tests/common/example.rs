@@ -77,13 +77,12 @@ impl Drop for Example {
     }
 }
 
-/// Starts the echo server on a free port, and returns where it listens.
-pub(crate) fn echo_server() -> (Example, SocketAddr) {
-    let server = Example::start("tcp_echo", &["127.0.0.1:0"]);
+/// Starts an echo server on a free port, and returns where it listens.
+pub(crate) fn echo_server(name: &str) -> (Example, SocketAddr) {
+    let server = Example::start(name, &["127.0.0.1:0"]);
     let line = server.line();
     let address = line.strip_prefix("echo server on ").and_then(|line| line.split(';').next());
     let address: SocketAddr = address.unwrap_or_else(|| panic!("{line}")).parse().unwrap();
     assert_ne!(address.port(), 0);
-    assert!(line.ends_with(&format!("nc {} {}", address.ip(), address.port())), "{line}");
     (server, address)
 }
