@@ -42,7 +42,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Some(Event::Connected { key: self.slots.key(index), user, result: Err(Errno::ECANCELED) });
         }
         self.cancel_writes(state);
-        if let Some(event) = self.report_write(index) {
+        if let Some(event) = self.report_write(self.slots.key(index), state) {
             return Some(event);
         }
         let user = self.streams[state].shutdown.take()?;

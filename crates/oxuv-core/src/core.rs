@@ -4,6 +4,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::async_::Mailbox;
 use crate::kernel::Kernel;
+use crate::pending::Pending;
 use crate::poll::Poll;
 use crate::slab::Slab;
 use crate::slots::{List, Slots, Walk};
@@ -44,6 +45,7 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) time: u64,
     grain: u64,
     pub(crate) timers: Timers,
+    pub(crate) pending: Pending,
     pub(crate) streams: Slab<Stream<K::Fd, U, B>>,
     pub(crate) polls: Slab<Watch>,
     pub(crate) watches: Watches,
@@ -74,6 +76,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             time: 0,
             grain: config.grain,
             timers: Timers::default(),
+            pending: Pending::default(),
             streams: Slab::new(),
             polls: Slab::new(),
             watches: Watches::default(),
@@ -101,7 +104,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn update_time(&mut self) {
         self.now = self.kernel.now();
-        self.time = if self.grain == 1 { self.now } else { self.now - self.now % self.grain };
+        // Most of the time no grain has passed, or one: that saves the division.
+        let passed = self.now - self.time;
+        if passed >= self.grain {
+            self.time += if passed - self.grain < self.grain { self.grain } else { passed - passed % self.grain };
+        }
     }
 
     /// True while a run would have something to do: an active referenced handle, a request, a handle to be closed,
@@ -109,10 +116,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_loop_alive")]
     #[inline]
     pub fn alive(&self) -> bool {
-        self.active > 0
-            || self.requests > 0
-            || !self.slots.is_empty(List::Pending)
-            || !self.slots.is_empty(List::Closing)
+        self.active > 0 || self.requests > 0 || !self.pending.is_empty() || !self.slots.is_empty(List::Closing)
     }
 
     /// Makes the run end after this turn; a run that has not begun ends at once. The rest of the turn goes on, without

@@ -20,7 +20,9 @@ pub enum Mode {
 /// Something that is due: the front runs the callback that belongs to it, before it asks for the next one.
 ///
 /// `key` is the handle's; `user` is the front's own value, of the handle or of the request.
+// A tag of its own, not one hidden in a field: the driver looks at it for each event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
 #[allow(missing_docs)] // `key` and `user` are the same in all of them, and said above.
 pub enum Event<U> {
     /// A timer is due. A repeating one is started anew by now. Phase: timers.

@@ -35,6 +35,7 @@ mod heap;
 pub mod kernel;
 #[cfg(target_os = "linux")]
 pub mod linux;
+mod pending;
 mod poll;
 mod poll_handle;
 mod read;

@@ -37,7 +37,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let has_work = self.turn.stop
             || (self.active == 0 && self.requests == 0)
             || !self.slots.is_empty(List::Idle)
-            || !self.slots.is_empty(List::Pending)
+            || !self.pending.is_empty()
             || !self.slots.is_empty(List::Closing)
             || self.mailbox.needs_a_look();
         if has_work {

@@ -83,10 +83,6 @@ pub(crate) enum List {
     Async,
     /// Timers of the pass under way whose turn has not come.
     Due,
-    /// Streams with something completed, for the next round.
-    Pending,
-    /// Streams of the pending round under way.
-    PendingRound,
     /// Handles to be closed, newest first, for the next pass.
     Closing,
     /// Handles of the closing pass under way.
@@ -277,7 +273,7 @@ impl<U: Copy + Default> Slots<U> {
     }
 
     /// True if the slot is in no phase list.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn is_unlinked(&self, index: u32) -> bool {
         self[index].links[PHASE].next == index
     }

@@ -30,7 +30,7 @@ fn lists_agree_with_vectors_under_random_operations() {
     let mut random = Random::new(3);
     let mut slots = TestSlots::new();
     let handles: Vec<u32> = (0..40).map(|_| insert(&mut slots).index).collect();
-    let lists = [List::Idle, List::Pending, List::Closing];
+    let lists = [List::Idle, List::Due, List::Closing];
     let mut model: [Vec<u32>; 3] = Default::default();
     for _ in 0..30_000 {
         let index = handles[random.below(handles.len())];

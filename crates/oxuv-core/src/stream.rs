@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Keepalive, Kernel, Readiness};
-use crate::slots::{List, PHASE, flag};
+use crate::slots::flag;
 use crate::watch::Watch;
 use crate::write::{Done, Write};
 use crate::{Buffers, Core, Event, Key, Kind};
@@ -24,6 +24,8 @@ bitflags::bitflags! {
         const READING = 0x04;
         /// Listens for connections.
         const LISTENING = 0x08;
+        /// Waits for a round of pending.
+        const FED = 0x20;
         /// TCP_NODELAY was asked for.
         const NODELAY = 0x10;
     }
@@ -71,6 +73,12 @@ impl<F, U, B> Default for Stream<F, U, B> {
 }
 
 impl<F, U, B> Stream<F, U, B> {
+    /// True if there is nothing to send, to shut down or to wait for writability for.
+    #[inline]
+    fn is_drained(&self) -> bool {
+        self.writes.is_empty() && self.shutdown.is_none() && !self.watch.wanted.contains(Readiness::WRITE)
+    }
+
     #[inline]
     pub(crate) fn is(&self, flag: StreamFlags) -> bool {
         self.flags.contains(flag)
@@ -160,14 +168,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(&self.streams[self.slots[index].state])
     }
 
-    /// Has the stream worked on in the next pending round.
-    #[inline]
-    pub(crate) fn feed(&mut self, index: u32) {
-        if self.slots.is_unlinked(index) {
-            self.slots.push_back(List::Pending, index);
-        }
-    }
-
     /// Begins to work on a stream that is ready.
     #[inline]
     pub(crate) fn begin_step(&mut self, key: Key, readiness: Readiness) -> Option<Event<U>> {
@@ -185,21 +185,28 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Begins to work on a stream that was fed: something of it has completed.
     #[inline]
-    fn begin_pending_step(&mut self, slot: u32) -> Option<Event<U>> {
-        let (key, state) = (self.slots.key(slot), self.slots[slot].state);
+    pub(crate) fn begin_pending_step(&mut self, key: Key) -> Option<Event<U>> {
+        let state = self.slots[key.index].state;
         let stream = &self.streams[state];
         if stream.connect.is_some() {
             // Only an error is known before the kernel says so.
             return stream.delayed_error.and_then(|_| self.end_connect(key, state));
         }
         self.step = Step { stage: Stage::Write, key, state, ..Step::default() };
-        None
+        if stream.writes.is_empty() { self.begin_report() } else { None }
     }
 
     /// Goes on with the stream being worked on. `None` when that is over.
     #[inline]
     pub(crate) fn next_step(&mut self) -> Option<Event<U>> {
-        if self.step.stage == Stage::None { None } else { self.go_on() }
+        match self.step.stage {
+            Stage::None => None,
+            Stage::Report if self.step.reports == 0 && self.streams[self.step.state].is_drained() => {
+                self.step.stage = Stage::None;
+                None
+            }
+            _ => self.go_on(),
+        }
     }
 
     #[inline(never)]
@@ -245,29 +252,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
         self.forget(index);
+        self.unfeed(self.slots[index].state);
         let stream = &mut self.streams[self.slots[index].state];
         stream.flags = StreamFlags::empty();
         stream.accepted = None;
         stream.fd = None;
         stream.watch.number = -1;
-    }
-
-    /// Begins a round of pending: it is about the streams fed by now. False if there are none.
-    #[inline]
-    pub(crate) fn begin_pending(&mut self) -> bool {
-        self.slots.move_to_front(List::Pending, List::PendingRound)
-    }
-
-    pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {
-        loop {
-            if let Some(event) = self.next_step() {
-                return Some(event);
-            }
-            let slot = self.slots.front(List::PendingRound)?;
-            self.slots.unlink::<PHASE>(slot);
-            if let Some(event) = self.begin_pending_step(slot) {
-                return Some(event);
-            }
-        }
     }
 }

@@ -18,6 +18,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn tcp_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
         self.watches.reserve(self.streams.len() + self.polls.len() + 1, -1)?;
+        self.pending.reserve(self.streams.len() + 1)?;
         let state = self.streams.insert(Stream::default())?;
         Ok(self.slots.insert(Kind::Tcp, state, user))
     }
@@ -156,9 +157,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return None;
         }
         self.cancel_writes(self.step.state);
-        self.step.reports = self.streams[self.step.state].done.len();
-        self.step.stage = Stage::Report;
-        None
+        self.begin_report()
     }
 
     /// Whether small writes are sent at once (`TCP_NODELAY`). Without a socket it is remembered for when there is one.

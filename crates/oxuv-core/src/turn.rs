@@ -83,7 +83,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(event) = self.next_watcher() {
             return Some(event);
         }
-        self.next_of_phase()
+        self.next_of_phases()
     }
 
     /// Ends a run whose events are all told: true if something is still alive.
@@ -97,60 +97,76 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    fn next_of_phase(&mut self) -> Option<Event<U>> {
-        while self.turn.phase != Phase::Over {
-            let event = match self.turn.phase {
-                Phase::Over | Phase::TurnBegun => None,
-                Phase::FirstTimers | Phase::Timers => self.next_timer(),
-                Phase::Pending | Phase::PendingAfterPoll => self.next_pending(),
-                Phase::Idle | Phase::Prepare | Phase::Check => self.next_watcher(),
-                Phase::Poll => self.next_ready(),
-                Phase::Closing => self.next_closing(),
-            };
-            if event.is_some() {
-                return event;
+    /// The next event of the phase under way, or of the first one after it that has any, through as many turns as that
+    /// takes. (Idle, prepare and check have been looked through when this is called.)
+    fn next_of_phases(&mut self) -> Option<Event<U>> {
+        let mut at = self.turn.phase;
+        while at != Phase::Over {
+            if at == Phase::FirstTimers || at == Phase::Timers {
+                if let Some(event) = self.next_timer() {
+                    return Some(event);
+                }
+                at = if at == Phase::Timers { self.end_turn() } else { self.begin_turn() };
+                continue;
             }
-            self.leave_phase();
+            if at < Phase::Pending && self.begin_pending() {
+                at = self.enter(Phase::Pending);
+            }
+            if at == Phase::Pending
+                && let Some(event) = self.next_pending()
+            {
+                return Some(event);
+            }
+            if at < Phase::Idle && self.begin_watchers(List::Idle) {
+                self.enter(Phase::Idle);
+                return self.next_watcher();
+            }
+            if at < Phase::Prepare && self.begin_watchers(List::Prepare) {
+                self.enter(Phase::Prepare);
+                return self.next_watcher();
+            }
+            if at < Phase::Poll && self.begin_poll() {
+                at = self.enter(Phase::Poll);
+            }
+            if at == Phase::Poll
+                && let Some(event) = self.next_ready()
+            {
+                return Some(event);
+            }
+            if at < Phase::PendingAfterPoll && self.begin_pending_round() {
+                at = self.enter(Phase::PendingAfterPoll);
+            }
+            while at == Phase::PendingAfterPoll {
+                if let Some(event) = self.next_pending() {
+                    return Some(event);
+                }
+                if !self.begin_pending_round() {
+                    break;
+                }
+            }
+            if at < Phase::Check && self.begin_watchers(List::Check) {
+                self.enter(Phase::Check);
+                return self.next_watcher();
+            }
+            if at < Phase::Closing && self.begin_closing() {
+                at = self.enter(Phase::Closing);
+            }
+            if at == Phase::Closing
+                && let Some(event) = self.next_closing()
+            {
+                return Some(event);
+            }
+            at = self.enter(Phase::Timers);
+            self.update_time();
+            self.begin_timers();
         }
         None
     }
 
-    /// The phase under way is worked off: goes on to the next one that has something to do, through as many turns as
-    /// that takes.
-    fn leave_phase(&mut self) {
-        let mut left = match self.turn.phase {
-            Phase::FirstTimers => self.begin_turn(),
-            phase => phase,
-        };
-        while left != Phase::Over {
-            self.turn.phase = if left < Phase::Pending && self.begin_pending() {
-                Phase::Pending
-            } else if left < Phase::Idle && self.begin_watchers(List::Idle) {
-                Phase::Idle
-            } else if left < Phase::Prepare && self.begin_watchers(List::Prepare) {
-                Phase::Prepare
-            } else if left < Phase::Poll && self.begin_poll() {
-                Phase::Poll
-            } else if left <= Phase::PendingAfterPoll && self.begin_pending_round() {
-                Phase::PendingAfterPoll
-            } else if left < Phase::Check && self.begin_watchers(List::Check) {
-                Phase::Check
-            } else if left < Phase::Closing && self.begin_closing() {
-                Phase::Closing
-            } else if left < Phase::Timers && self.begin_last_timers() {
-                Phase::Timers
-            } else {
-                left = self.end_turn();
-                continue;
-            };
-            return;
-        }
-    }
-
     #[inline]
-    fn begin_last_timers(&mut self) -> bool {
-        self.update_time();
-        self.begin_timers()
+    fn enter(&mut self, phase: Phase) -> Phase {
+        self.turn.phase = phase;
+        phase
     }
 
     /// A turn is over: is there another?
@@ -166,7 +182,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.turn.may_wait = match self.turn.mode {
             Mode::Default => true,
-            Mode::Once => self.slots.is_empty(List::Pending) && self.slots.is_empty(List::Idle),
+            Mode::Once => self.pending.is_empty() && self.slots.is_empty(List::Idle),
             Mode::NoWait => false,
         };
         self.turn.pending_rounds = PENDING_ROUNDS;
@@ -175,8 +191,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     fn finish(&mut self) -> Phase {
         self.turn.stop = false;
-        self.turn.phase = Phase::Over;
-        Phase::Over
+        self.enter(Phase::Over)
     }
 
     #[inline]
@@ -213,7 +228,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.end_walks();
         self.abandon_timers();
         self.abandon_step();
-        self.slots.move_to_front(List::PendingRound, List::Pending);
+        self.pending.abandon();
         self.abandon_poll();
         self.abandon_closing();
     }

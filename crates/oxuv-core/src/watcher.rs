@@ -95,7 +95,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Some(match self.slots[index].kind {
             Kind::Idle => Event::Idle { key, user },
             Kind::Prepare => Event::Prepare { key, user },
-            _ => Event::Check { key, user },
+            Kind::Check => Event::Check { key, user },
+            // The lists of watchers hold nothing else.
+            _ => return None,
         })
     }
 }

@@ -87,33 +87,38 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         buffers: T,
         keep: impl FnOnce(T) -> B,
     ) -> Result<Option<T>, Refused<T>> {
-        match self.try_begin_write(key, &buffers) {
-            Ok((index, total)) => Ok(self.begin_write(index, user, buffers, total, keep)),
+        match self.check_write(key, &buffers) {
+            Ok((state, total)) => Ok(self.begin_write(key.index, state, user, buffers, total, keep)),
             Err(error) => Err(Refused { error, buffers }),
         }
     }
 
     /// Everything that a write may be refused for.
     #[inline]
-    fn try_begin_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
+    fn check_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
         let index = self.slots.find_kind(key, Kind::Tcp)?;
-        let stream = &mut self.streams[self.slots[index].state];
+        let state = self.slots[index].state;
+        let stream = &mut self.streams[state];
         let total = check(stream, buffers)?;
-        stream.done.try_reserve(stream.writes.len() + 1)?;
-        stream.writes.try_reserve(1)?;
-        Ok((index, total))
+        if stream.done.capacity() <= stream.done.len() + stream.writes.len()
+            || stream.writes.capacity() == stream.writes.len()
+        {
+            make_room(stream)?;
+        }
+        Ok((state, total))
     }
 
     #[inline]
     fn begin_write<T: Buffers>(
         &mut self,
         index: u32,
+        state: u32,
         user: U,
         buffers: T,
         total: usize,
         keep: impl FnOnce(T) -> B,
     ) -> Option<T> {
-        let stream = &mut self.streams[self.slots[index].state];
+        let stream = &mut self.streams[state];
         let mut at = Place::default();
         let mut left = total;
         let goes_at_once = stream.queued == 0 && stream.writes.is_empty() && stream.connect.is_none();
@@ -237,16 +242,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !self.streams[self.step.state].writes.is_empty() {
             self.send_queued(self.step.key.index);
         }
+        self.begin_report()
+    }
+
+    /// Begins to report the writes that have ended by now, with the first of them.
+    #[inline]
+    pub(crate) fn begin_report(&mut self) -> Option<Event<U>> {
         self.step.reports = self.streams[self.step.state].done.len();
         self.step.stage = Stage::Report;
-        None
+        self.step_report()
     }
 
     /// Reports the writes that had ended when this began. It goes on if one of the callbacks closes the stream.
+    #[inline]
     pub(crate) fn step_report(&mut self) -> Option<Event<U>> {
         if self.step.reports > 0 {
             self.step.reports -= 1;
-            return self.report_write(self.step.key.index);
+            return self.report_write(self.step.key, self.step.state);
         }
         let is_drained = self.streams[self.step.state].writes.is_empty();
         self.step.stage = if is_drained { Stage::Drain } else { Stage::None };
@@ -272,13 +284,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Reports the write that ended first.
     #[inline]
-    pub(crate) fn report_write(&mut self, slot: u32) -> Option<Event<U>> {
-        let stream = &mut self.streams[self.slots[slot].state];
+    pub(crate) fn report_write(&mut self, key: Key, state: u32) -> Option<Event<U>> {
+        let stream = &mut self.streams[state];
         let Done { user, result, unsent, buffers } = stream.done.pop_front()?;
         stream.queued -= unsent;
         self.spent = buffers;
         self.requests -= 1;
-        Some(Event::Written { key: self.slots.key(slot), user, result })
+        Some(Event::Written { key, user, result })
     }
 
     /// Ends the writes that were not sent, for a stream that is closed.
@@ -295,6 +307,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         });
         stream.done.extend(done);
     }
+}
+
+/// Makes sure that one more write can be queued, and all that are queued be told of, without memory.
+#[cold]
+fn make_room<F, U, B>(stream: &mut Stream<F, U, B>) -> Result<()> {
+    stream.done.try_reserve(stream.writes.len() + 1)?;
+    stream.writes.try_reserve(1)?;
+    Ok(())
 }
 
 /// The number of bytes in `buffers`, if they may be written to this stream.
@@ -316,12 +336,10 @@ fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<us
 /// One system call. ENOBUFS is EAGAIN: the kernel is short of memory now, and will say when it is writable.
 #[inline]
 fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl Buffers, at: Place) -> Result<usize> {
-    let sent = if buffers.count() - at.buffer == 1 {
-        kernel.send(fd, &buffers.get(at.buffer)[at.offset..])
-    } else if buffers.count() - at.buffer <= 16 {
-        gather::<16, K>(kernel, fd, buffers, at)
-    } else {
-        gather::<GATHER, K>(kernel, fd, buffers, at)
+    let sent = match buffers.count() - at.buffer {
+        1 => kernel.send(fd, &buffers.get(at.buffer)[at.offset..]),
+        2..=16 => gather::<16, K>(kernel, fd, buffers, at),
+        _ => gather::<GATHER, K>(kernel, fd, buffers, at),
     };
     match sent {
         Err(Errno::ENOBUFS) => Err(Errno::EAGAIN),
@@ -329,6 +347,7 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl Buffers, at: Place
     }
 }
 
+#[inline(never)]
 fn gather<const N: usize, K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl Buffers, at: Place) -> Result<usize> {
     let mut slices = [IoSlice::new(&[]); N];
     let count = (buffers.count() - at.buffer).min(N);

@@ -30,7 +30,7 @@ pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
         Ok(())
     })?;
     // Nothing borrows the core but `next` itself, so the callbacks may do as they like.
-    while let Some(event) = inner.with(|core| Ok(core.next()))? {
+    while let Some(event) = inner.next() {
         dispatch(lp, event);
     }
     inner.with(|core| core.end())

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::linux::Linux;
-use oxuv_core::{Buffers, Config, Mode};
+use oxuv_core::{Buffers, Config, Event, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
@@ -39,6 +39,12 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
+    /// What is due next; `None` when the run is over.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Event<u32>> {
+        self.core.borrow_mut().as_mut()?.next()
+    }
+
     /// Asks the core one thing. Nothing of the user's runs meanwhile.
     #[inline]
     pub(crate) fn with<T>(&self, ask: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {

@@ -54,6 +54,8 @@ pub(crate) struct Model {
     pub(crate) turn: Turn,
     starts: u64,
     inits: u64,
+    /// The runs begun so far.
+    pub(crate) runs: u64,
 }
 
 impl Model {
@@ -80,6 +82,7 @@ impl Model {
             turn: Turn::default(),
             starts: 0,
             inits: 0,
+            runs: 0,
         }
     }
 

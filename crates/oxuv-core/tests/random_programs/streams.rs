@@ -16,7 +16,7 @@ pub(crate) struct Request {
     /// The core has kept its buffers.
     pub(crate) was_kept: bool,
     /// It was written in a callback of its own stream in this turn's pending phase: too late to be reported there.
-    pub(crate) pending_round: Option<u64>,
+    pub(crate) pending_round: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Default)]

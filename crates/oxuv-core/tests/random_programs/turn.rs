@@ -47,6 +47,7 @@ impl Default for Turn {
 impl Model {
     /// A run was begun, with something alive and no stop: it will have at least its pass of timers or one turn.
     pub(crate) fn begin_run(&mut self, mode: Mode, count: u64, time: u64) {
+        self.runs += 1;
         self.turn = Turn {
             is_running: true,
             mode,
@@ -65,7 +66,6 @@ impl Model {
         if !std::mem::take(&mut self.turn.is_running) {
             return;
         }
-        self.stop = false;
         self.was_left = true;
         let left = std::mem::take(&mut self.turn.left);
         match self.turn.phase {
@@ -168,9 +168,9 @@ impl Model {
     }
 
     /// The number of the pending phase before idle, if that is under way with this stream.
-    pub(crate) fn pending_round_of(&self, place: Place) -> Option<u64> {
+    pub(crate) fn pending_round_of(&self, place: Place) -> Option<(u64, u64)> {
         let is_it = self.turn.is_running && self.turn.phase == Phase::Pending && self.turn.last == Some(place);
-        is_it.then_some(self.turn.count)
+        is_it.then_some((self.runs, self.turn.count))
     }
 
     /// True if a pass of timers is under way.
