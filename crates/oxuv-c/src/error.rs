@@ -1,7 +1,7 @@
 //! Error codes, their names and their messages.
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::{Mutex, PoisonError};
 
 use oxuv_core::{Errno, Result};
@@ -18,21 +18,27 @@ pub(crate) fn code(result: Result<()>) -> c_int {
 /// What an error means, in a few words. The text is never freed.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn uv_strerror(err: c_int) -> *const c_char {
-    text(err, Errno::message)
+    text(err, Errno::c_message)
 }
 
 /// The name of an error, `"ECONNRESET"` for example. The text is never freed.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn uv_err_name(err: c_int) -> *const c_char {
-    text(err, Errno::name)
+    text(err, Errno::c_name)
 }
 
-/// A text about an error with a zero at its end, made once for each.
-fn text(err: c_int, about: fn(Errno) -> Option<&'static str>) -> *const c_char {
-    static TEXTS: Mutex<BTreeMap<String, CString>> = Mutex::new(BTreeMap::new());
-    let known = err.checked_neg().filter(|&number| number > 0).and_then(|number| about(Errno::from_raw(number)));
-    let text = known.map_or_else(|| format!("Unknown system error {err}"), str::to_owned);
+fn text(err: c_int, about: fn(Errno) -> Option<&'static CStr>) -> *const c_char {
+    let number = err.checked_neg().filter(|&number| number > 0);
+    let known = number.and_then(|number| about(Errno::from_raw(number)));
+    known.map_or_else(|| unknown(err), CStr::as_ptr)
+}
+
+/// The text about a number that is no error, made once for each.
+fn unknown(err: c_int) -> *const c_char {
+    static TEXTS: Mutex<BTreeMap<c_int, CString>> = Mutex::new(BTreeMap::new());
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let bytes = text.clone().into_bytes();
-    texts.entry(text).or_insert_with(|| CString::new(bytes).unwrap_or_default()).as_ptr()
+    let text = texts
+        .entry(err)
+        .or_insert_with(|| CString::new(format!("Unknown system error {err}")).expect("a number has no zero byte"));
+    text.as_ptr()
 }

@@ -1,5 +1,6 @@
 //! Error numbers with libuv's names.
 
+use std::ffi::CStr;
 use std::fmt;
 use std::io;
 use std::num::NonZeroI32;
@@ -78,25 +79,35 @@ impl Errno {
     /// The error's name, `"ECONNRESET"` for example; `None` if libuv has no name for this number.
     #[doc(alias = "uv_err_name")]
     pub fn name(self) -> Option<&'static str> {
+        self.c_name()?.to_str().ok()
+    }
+
+    /// As [`Errno::name`], for C.
+    pub fn c_name(self) -> Option<&'static CStr> {
         self.entry().map(|&(_, name, _)| name)
     }
 
     /// What the error means, in a few words; `None` if libuv has no message for this number.
     #[doc(alias = "uv_strerror")]
     pub fn message(self) -> Option<&'static str> {
+        self.c_message()?.to_str().ok()
+    }
+
+    /// As [`Errno::message`], for C.
+    pub fn c_message(self) -> Option<&'static CStr> {
         self.entry().map(|&(_, _, message)| message)
     }
 
-    fn entry(self) -> Option<&'static (i32, &'static str, &'static str)> {
+    fn entry(self) -> Option<&'static (i32, &'static CStr, &'static CStr)> {
         ERRORS.iter().find(|&&(number, ..)| number == self.raw())
     }
 }
 
 impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.entry() {
-            Some((_, name, message)) => write!(f, "{name}: {message}"),
-            None => write!(f, "error {}", self.raw()),
+        match (self.name(), self.message()) {
+            (Some(name), Some(message)) => write!(f, "{name}: {message}"),
+            _ => write!(f, "error {}", self.raw()),
         }
     }
 }
@@ -190,7 +201,7 @@ mod tests {
     fn every_named_error_survives_the_way_through_io_error() {
         for &(number, name, _) in ERRORS {
             let error = Errno::from_raw(number);
-            assert_eq!(Errno::from(io::Error::from(error)), error, "{name}");
+            assert_eq!(Errno::from(io::Error::from(error)), error, "{name:?}");
         }
     }
 
@@ -205,7 +216,7 @@ mod tests {
     #[test]
     fn names_are_unique() {
         for (i, a) in ERRORS.iter().enumerate() {
-            assert!(ERRORS[..i].iter().all(|b| a.0 != b.0 && a.1 != b.1), "{}", a.1);
+            assert!(ERRORS[..i].iter().all(|b| a.0 != b.0 && a.1 != b.1), "{:?}", a.1);
         }
     }
 }
