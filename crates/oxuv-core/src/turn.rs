@@ -136,13 +136,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             if at < Phase::PendingAfterPoll && self.begin_pending_round() {
                 at = self.enter(Phase::PendingAfterPoll);
             }
-            while at == Phase::PendingAfterPoll {
-                if let Some(event) = self.next_pending() {
-                    return Some(event);
-                }
-                if !self.begin_pending_round() {
-                    break;
-                }
+            if at == Phase::PendingAfterPoll
+                && let Some(event) = self.next_pending_rounds()
+            {
+                return Some(event);
             }
             if at < Phase::Check && self.begin_watchers(List::Check) {
                 self.enter(Phase::Check);
@@ -207,6 +204,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.turn.count += 1;
         let timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
         self.poll(timeout)
+    }
+
+    fn next_pending_rounds(&mut self) -> Option<Event<U>> {
+        loop {
+            if let Some(event) = self.next_pending() {
+                return Some(event);
+            }
+            if !self.begin_pending_round() {
+                return None;
+            }
+        }
     }
 
     #[inline]
