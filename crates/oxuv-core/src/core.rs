@@ -4,6 +4,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::async_::Mailbox;
 use crate::kernel::Kernel;
+use crate::metrics::Counts;
 use crate::pending::Pending;
 use crate::poll::Poll;
 use crate::slab::Slab;
@@ -39,6 +40,7 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) turn: Turn,
     pub(crate) step: Step,
     pub(crate) poll: Poll,
+    pub(crate) counts: Counts,
     /// The clock as last read, in nanoseconds.
     pub(crate) now: u64,
     /// `now` rounded down to the grain.
@@ -72,6 +74,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             turn: Turn::default(),
             step: Step::default(),
             poll: Poll::default(),
+            counts: Counts::default(),
             now: 0,
             time: 0,
             grain: config.grain,

@@ -35,6 +35,7 @@ mod heap;
 pub mod kernel;
 #[cfg(target_os = "linux")]
 pub mod linux;
+mod metrics;
 mod pending;
 mod poll;
 mod poll_handle;
@@ -57,6 +58,7 @@ pub use async_::AsyncSender;
 pub use buffers::{Buffers, Many, One};
 pub use core::{Config, Core};
 pub use event::{Event, Mode};
+pub use metrics::Metrics;
 pub use oxuv_os::{Errno, Result};
 pub use slots::{Key, Kind};
 pub use write::Refused;

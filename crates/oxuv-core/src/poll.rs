@@ -13,7 +13,7 @@ pub(crate) struct Poll {
     len: usize,
     at: usize,
     /// Events of this phase that concerned somebody.
-    events: usize,
+    pub(crate) events: usize,
     /// How often a full batch may still be followed by another.
     batches: u8,
     /// The clock's time until which this phase waits; `None` is for ever.
@@ -53,10 +53,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
+        self.counts.add(self.poll.events);
         self.poll.events = 0;
         self.poll.batches = BATCHES;
         self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
-        self.wait(timeout);
+        if self.counts.measures_idle {
+            self.wait_measured(timeout)
+        } else {
+            self.wait(timeout)
+        }
         if must_retry {
             self.mark_retries();
         }
@@ -113,6 +118,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.wait(left);
         }
         self.poll.len > 0
+    }
+
+    /// As [`Core::wait`], measuring how long it waits.
+    #[cold]
+    fn wait_measured(&mut self, timeout: Option<u64>) {
+        self.wait(Some(0));
+        self.counts.were_waiting = self.poll.len > 0;
+        if self.poll.len == 0 && timeout != Some(0) {
+            let start = self.now;
+            self.wait(timeout);
+            self.counts.idle += self.now - start;
+        }
     }
 
     /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers.

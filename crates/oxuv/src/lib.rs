@@ -54,7 +54,7 @@ pub use async_::{Async, Sender};
 pub use handle::Handle;
 pub use loop_::{Loop, LoopRef};
 pub use oxuv_core::kernel::{BindFlags, Keepalive, Readiness};
-pub use oxuv_core::{Errno, Kind, Mode, Result};
+pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};
 pub use poll::Poll;
 pub use tcp::Tcp;
 pub use timer::Timer;

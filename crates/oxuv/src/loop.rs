@@ -13,7 +13,7 @@ use oxuv_core::{Buffers, Config, Event, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
-use crate::{Errno, Handle, Result};
+use crate::{Errno, Handle, Metrics, Result};
 
 /// The core of the Rust front. Its values for requests are numbers of closures, and it keeps boxed buffers.
 pub(crate) type Core = oxuv_core::Core<Linux, u32, Box<dyn Buffers>>;
@@ -176,6 +176,27 @@ impl LoopRef {
     /// The turns of the loop that have begun so far.
     pub fn turns(&self) -> u64 {
         self.0.with(|core| Ok(core.turns())).unwrap_or(0)
+    }
+
+    /// What the loop has counted so far: turns, events, events that were waiting.
+    #[doc(alias = "uv_metrics_info")]
+    pub fn metrics(&self) -> Metrics {
+        self.0.with(|core| Ok(core.metrics())).unwrap_or_default()
+    }
+
+    /// Measures the time that the loop waits, from now on. This costs a second system call in turns that wait.
+    #[doc(alias = "UV_METRICS_IDLE_TIME")]
+    pub fn measure_idle_time(&self) {
+        let _ = self.0.with(|core| {
+            core.measure_idle_time();
+            Ok(())
+        });
+    }
+
+    /// How long the loop has waited for events since [`LoopRef::measure_idle_time`]; zero without it.
+    #[doc(alias = "uv_metrics_idle_time")]
+    pub fn idle_time(&self) -> Duration {
+        Duration::from_nanos(self.0.with(|core| Ok(core.idle_time())).unwrap_or(0))
     }
 
     /// All handles in the order in which they were made, those being closed included.
