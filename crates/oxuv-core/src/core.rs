@@ -107,6 +107,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn update_time(&mut self) {
         self.now = self.kernel.now();
+        if self.grain == 1 {
+            self.time = self.now;
+            return;
+        }
         // Most of the time no grain has passed, or one: that saves the division.
         let passed = self.now - self.time;
         if passed >= self.grain {

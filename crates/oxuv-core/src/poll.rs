@@ -133,22 +133,34 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers.
-    fn wait(&mut self, mut timeout: Option<u64>) {
-        (self.poll.at, self.poll.len) = (0, 0);
-        loop {
+    #[inline]
+    fn wait(&mut self, timeout: Option<u64>) {
+        self.poll.at = 0;
+        let waited = self.kernel.wait(timeout);
+        self.update_time();
+        match waited {
+            Ok(len) => self.poll.len = len,
+            Err(error) => self.wait_failed(timeout, error),
+        }
+    }
+
+    /// After an interruption: waits for the rest of the time. Any other error ends the run.
+    #[cold]
+    fn wait_failed(&mut self, mut timeout: Option<u64>, mut error: Errno) {
+        self.poll.len = 0;
+        while error == Errno::EINTR {
+            if timeout == Some(0) {
+                return;
+            }
+            timeout = self.poll.deadline.map(|deadline| deadline.saturating_sub(self.now));
             let waited = self.kernel.wait(timeout);
             self.update_time();
             match waited {
-                Ok(len) => self.poll.len = len,
-                Err(Errno::EINTR) if timeout != Some(0) => {
-                    timeout = self.poll.deadline.map(|deadline| deadline.saturating_sub(self.now));
-                    continue;
-                }
-                Err(Errno::EINTR) => {}
-                Err(error) => self.poll.fault = Some(error),
+                Ok(len) => return self.poll.len = len,
+                Err(again) => error = again,
             }
-            return;
         }
+        self.poll.fault = Some(error);
     }
 
     /// Begins to work off one event; it may return the first of its events at once.

@@ -80,25 +80,38 @@ impl Epoll {
     #[inline]
     pub fn wait(&self, events: &mut Vec<Event>, timeout: Option<u64>) -> Result<()> {
         events.clear();
+        match timeout {
+            // The older call does these as well, and is 90 ns quicker for it: that reads no time.
+            None => self.wait_milliseconds(events, None),
+            Some(0) => self.wait_milliseconds(events, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })),
+            Some(nanoseconds) => self.wait_nanoseconds(events, nanoseconds),
+        }
+    }
+
+    #[inline]
+    fn wait_milliseconds(&self, events: &mut Vec<Event>, timeout: Option<&Timespec>) -> Result<()> {
+        epoll::wait(&self.0, rustix::buffer::spare_capacity(events), timeout)?;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn wait_nanoseconds(&self, events: &mut Vec<Event>, nanoseconds: u64) -> Result<()> {
         if HAS_PWAIT2.load(Relaxed) {
-            match self.wait_precisely(events, timeout) {
+            match self.pwait2(events, nanoseconds) {
                 Err(Errno::ENOSYS | Errno::EPERM) => HAS_PWAIT2.store(false, Relaxed),
                 done => return done,
             }
         }
-        let timeout = timeout.map(whole_milliseconds);
-        epoll::wait(&self.0, rustix::buffer::spare_capacity(events), timeout.as_ref())?;
-        Ok(())
+        self.wait_milliseconds(events, Some(&whole_milliseconds(nanoseconds)))
     }
 
-    #[inline]
-    fn wait_precisely(&self, events: &mut Vec<Event>, timeout: Option<u64>) -> Result<()> {
-        let timeout = timeout.map(|nanoseconds| libc::timespec {
+    fn pwait2(&self, events: &mut Vec<Event>, nanoseconds: u64) -> Result<()> {
+        let timeout = libc::timespec {
             tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
             tv_nsec: (nanoseconds % 1_000_000_000) as libc::c_long,
-        });
-        // SAFETY: the pointers are to the spare capacity of `events`, whose size is passed, to `timeout` or null, and
-        // to no signal mask; all live until the call returns. `Event` has the layout of `epoll_event`, on which
+        };
+        // SAFETY: the pointers are to the spare capacity of `events`, whose size is passed, to `timeout`, and to
+        // no signal mask; all live until the call returns. `Event` has the layout of `epoll_event`, on which
         // rustix relies, too.
         let count = unsafe {
             libc::syscall(
@@ -106,7 +119,7 @@ impl Epoll {
                 self.0.as_raw_fd(),
                 events.as_mut_ptr(),
                 events.capacity() as libc::c_int,
-                timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
+                &raw const timeout,
                 std::ptr::null::<libc::sigset_t>(),
                 0_usize,
             )

@@ -40,6 +40,7 @@ errors! {
     EINPROGRESS = libc::EINPROGRESS;
     EINTR = libc::EINTR;
     EINVAL = libc::EINVAL;
+    EISCONN = libc::EISCONN;
     EMFILE = libc::EMFILE;
     ENFILE = libc::ENFILE;
     ENOBUFS = libc::ENOBUFS;

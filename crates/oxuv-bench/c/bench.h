@@ -1,0 +1,31 @@
+/* What the C contestants share. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define CHECK(call)                                                        \
+  do {                                                                     \
+    int code_ = (int) (call);                                              \
+    if (code_ < 0) {                                                       \
+      fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, code_); \
+      exit(1);                                                             \
+    }                                                                      \
+  } while (0)
+
+typedef void (*workload)(long operations);
+
+struct entry {
+  const char *name;
+  workload run;
+};
+
+/* Ends with a row of zeros. */
+extern const struct entry workloads[];
+
+/* Pseudo-random and always the same. */
+static inline unsigned next_random(void) {
+  static unsigned state = 12345;
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}

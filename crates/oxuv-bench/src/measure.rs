@@ -1,0 +1,138 @@
+//! The groups of measurements, a table each.
+
+use std::process::Stdio;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::build::Programs;
+use crate::callgrind;
+use crate::client::{self, Outcome};
+use crate::contestant::{Contestant, Workload, command};
+use crate::table::Table;
+
+pub(crate) struct Measurement {
+    pub(crate) programs: Programs,
+    pub(crate) contestants: Vec<Contestant>,
+    pub(crate) workloads: Vec<Workload>,
+    pub(crate) quick: bool,
+}
+
+impl Measurement {
+    /// Counts that do not wobble: instructions and allocations, from the same runs.
+    pub(crate) fn instructions(&self) -> Result<(), String> {
+        let mut instructions =
+            Table::new("User instructions per operation (and as a part of libuv's)", &self.contestants);
+        let mut allocations = Table::new("Allocations per operation", &self.contestants);
+        for &workload in &self.workloads {
+            let profiles = self
+                .of_each(workload, |contestant| callgrind::profile(contestant, &self.programs, workload, self.quick))?;
+            let values = |count: fn(&callgrind::Profile) -> f64| -> Vec<Option<f64>> {
+                profiles.iter().map(|profile| profile.as_ref().map(count)).collect()
+            };
+            instructions.numbers(workload.title(), &values(callgrind::Profile::instructions));
+            allocations.numbers(workload.title(), &values(callgrind::Profile::allocations));
+        }
+        instructions.print();
+        allocations.print();
+        Ok(())
+    }
+
+    pub(crate) fn system_calls(&self) -> Result<(), String> {
+        let mut table = Table::new("System calls per operation", &self.contestants);
+        for &workload in &self.workloads {
+            let (short, long) = workload.counted(self.quick);
+            let counts = self.of_each(workload, |contestant| {
+                let more = self.count_calls(contestant, workload, long)?;
+                let less = self.count_calls(contestant, workload, short)?;
+                Ok((more - less) / (long - short) as f64)
+            })?;
+            table.numbers(workload.title(), &counts);
+        }
+        table.print();
+        Ok(())
+    }
+
+    fn count_calls(&self, contestant: Contestant, workload: Workload, operations: usize) -> Result<f64, String> {
+        let output = self.programs.c.with_file_name("strace.out");
+        let file = output.display().to_string();
+        let line = contestant.line(&self.programs, workload, operations);
+        let mut command = command(&["strace", "-f", "-c", "-U", "calls,name", "-o", &file], &line);
+        command.stdin(Stdio::null());
+        client::run(command, workload, operations)?;
+        let text = std::fs::read_to_string(&output).map_err(|error| format!("{file}: {error}"))?;
+        let total = text.lines().find_map(|line| line.trim().strip_suffix(" total"));
+        total.and_then(|calls| calls.trim().parse().ok()).ok_or_else(|| format!("strace gives no total: {text}"))
+    }
+
+    /// CPU time per operation, and for echo servers the time that the client waits; all on one core, round by round.
+    pub(crate) fn times(&self) -> Result<(), String> {
+        pin_to_one_core()?;
+        let mut cpu =
+            Table::new("CPU time per operation in nanoseconds: median, ratio to libuv [quartiles]", &self.contestants);
+        let mut wall = Table::new("Echoed requests per second: median, ratio to libuv [quartiles]", &self.contestants);
+        for &workload in &self.workloads {
+            let operations = workload.timed(self.quick);
+            let mut rounds = Vec::new();
+            for _ in 0..if self.quick { 3 } else { 15 } {
+                rounds.push(self.of_each(workload, |contestant| {
+                    let command = command(&[], &contestant.line(&self.programs, workload, operations));
+                    client::run(command, workload, operations)
+                })?);
+            }
+            cpu.texts(workload.title(), self.ratios(&rounds, |run| run.cpu.as_nanos() as f64 / operations as f64));
+            if workload.is_echo() {
+                let rate = |run: &Outcome| operations as f64 / run.requests.as_secs_f64();
+                wall.texts(workload.title(), self.ratios(&rounds, rate));
+            }
+        }
+        cpu.print();
+        wall.print();
+        Ok(())
+    }
+
+    /// For each contestant the median of a value, and the ratio to libuv's of the same round: median and quartiles.
+    fn ratios(&self, rounds: &[Vec<Option<Outcome>>], value: impl Fn(&Outcome) -> f64) -> Vec<String> {
+        let of = |round: &[Option<Outcome>], at: usize| round[at].as_ref().map(&value);
+        let libuv = self.contestants.iter().position(|&contestant| contestant == Contestant::Libuv);
+        let cell = |at: usize| {
+            let values: Vec<f64> = rounds.iter().filter_map(|round| of(round, at)).collect();
+            let ratio = |round: &Vec<Option<Outcome>>| Some(of(round, at)? / of(round, libuv?)?);
+            let ratios: Vec<f64> = rounds.iter().filter_map(ratio).collect();
+            if values.is_empty() {
+                return "-".to_owned();
+            }
+            let median = quantile(values, 0.5);
+            if Some(at) == libuv || ratios.is_empty() {
+                return format!("{median:.1}");
+            }
+            let [low, middle, high] = [0.25, 0.5, 0.75].map(|part| quantile(ratios.clone(), part));
+            format!("{median:.1} ({middle:.2} [{low:.2}, {high:.2}])")
+        };
+        (0..self.contestants.len()).map(cell).collect()
+    }
+
+    /// Measures all contestants; `None` for those that do not take part.
+    fn of_each<T>(
+        &self,
+        workload: Workload,
+        mut measure: impl FnMut(Contestant) -> Result<T, String>,
+    ) -> Result<Vec<Option<T>>, String> {
+        let measure = |&contestant: &Contestant| contestant.can(workload).then(|| measure(contestant)).transpose();
+        self.contestants.iter().map(measure).collect()
+    }
+}
+
+fn quantile(mut values: Vec<f64>, part: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[((values.len() - 1) as f64 * part).round() as usize]
+}
+
+/// Pins this thread, and with it the contestants it starts, to the last of the cores that it may use.
+fn pin_to_one_core() -> Result<(), String> {
+    let failed = |error| format!("cannot choose a core: {error}");
+    let allowed = sched_getaffinity(None).map_err(failed)?;
+    let core = (0..CpuSet::MAX_CPU).rev().find(|&core| allowed.is_set(core)).ok_or("there is no core to run on")?;
+    let mut one = CpuSet::new();
+    one.set(core);
+    sched_setaffinity(None, &one).map_err(failed)
+}
