@@ -135,41 +135,31 @@ pub trait Kernel {
     /// # Errors
     /// EINPROGRESS when it goes on in the background, the usual case; ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, EISCONN,
     /// EAFNOSUPPORT.
-    fn connect(&mut self, fd: &Self::Fd, address: &SocketAddr) -> Result<()> {
-        Err(oxuv_os::Errno::ENOSYS)
-    }
+    fn connect(&mut self, fd: &Self::Fd, address: &SocketAddr) -> Result<()>;
 
     /// The error that a socket has kept, which is forgotten by this.
     ///
     /// # Errors
     /// That error.
-    fn take_error(&mut self, fd: &Self::Fd) -> Result<()> {
-        Err(oxuv_os::Errno::ENOSYS)
-    }
+    fn take_error(&mut self, fd: &Self::Fd) -> Result<()>;
 
     /// Whether small writes are sent at once.
     ///
     /// # Errors
     /// EOPNOTSUPP when it is no TCP socket.
-    fn set_nodelay(&mut self, fd: &Self::Fd, on: bool) -> Result<()> {
-        Err(oxuv_os::Errno::ENOSYS)
-    }
+    fn set_nodelay(&mut self, fd: &Self::Fd, on: bool) -> Result<()>;
 
     /// Whether an idle connection is probed, and when.
     ///
     /// # Errors
     /// EINVAL for times out of range; EOPNOTSUPP when it is no TCP socket.
-    fn set_keepalive(&mut self, fd: &Self::Fd, keepalive: Option<Keepalive>) -> Result<()> {
-        Err(oxuv_os::Errno::ENOSYS)
-    }
+    fn set_keepalive(&mut self, fd: &Self::Fd, keepalive: Option<Keepalive>) -> Result<()>;
 
     /// Makes closing the socket reset the connection.
     ///
     /// # Errors
     /// ENOTSOCK.
-    fn set_reset_on_close(&mut self, fd: &Self::Fd) -> Result<()> {
-        Err(oxuv_os::Errno::ENOSYS)
-    }
+    fn set_reset_on_close(&mut self, fd: &Self::Fd) -> Result<()>;
 
     /// The next waiting connection.
     ///

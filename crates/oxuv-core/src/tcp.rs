@@ -101,6 +101,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.connect.is_some() {
             return Err(Errno::EALREADY);
         }
+        // Linux says 0 to the first connect of a socket that has connected by itself, whatever the address.
+        if stream.fd.as_ref().is_some_and(|fd| self.kernel.peer_address(fd).is_ok()) {
+            return Err(Errno::EISCONN);
+        }
         if stream.delayed_error.is_none() {
             self.ensure_socket(index, address.ip())?;
             let stream = &mut self.streams[self.slots[index].state];
@@ -135,28 +139,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return None;
         }
         let user = stream.connect.take()?;
-        let has_writes = !stream.writes.is_empty();
         self.requests -= 1;
         if result.is_err() {
+            // Now, since what the callback writes is not part of this failure.
+            self.cancel_writes(state);
             self.step = Step { stage: Stage::ConnectFailed, key, state, ..Step::default() };
         }
-        let has_shutdown = stream.shutdown.is_some();
-        if result.is_err() || !has_writes {
+        let stream = &self.streams[state];
+        if stream.writes.is_empty() {
+            let has_more = !stream.done.is_empty() || stream.shutdown.is_some();
             self.unwant(key.index, Readiness::WRITE);
-            if has_shutdown {
+            if has_more {
                 self.feed(key.index);
             }
         }
         Some(Event::Connected { key, user, result })
     }
 
-    /// What was written in vain is told so at once.
+    /// A connect has failed and was told: so is what was written in vain.
     pub(crate) fn step_connect_failed(&mut self) -> Option<Event<U>> {
         if self.slots[self.step.key.index].has(flag::CLOSING) {
             self.step.stage = Stage::None;
             return None;
         }
-        self.cancel_writes(self.step.state);
         self.begin_report()
     }
 

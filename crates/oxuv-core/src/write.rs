@@ -182,7 +182,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn shutdown(&mut self, key: Key, user: U) -> Result<()> {
         let index = self.slots.find_kind(key, Kind::Tcp)?;
         let stream = &mut self.streams[self.slots[index].state];
-        if !stream.is(StreamFlags::WRITABLE) {
+        if !stream.is(StreamFlags::WRITABLE) || stream.shutdown.is_some() {
             return Err(Errno::ENOTCONN);
         }
         stream.flags -= StreamFlags::WRITABLE;
@@ -260,7 +260,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.step.reports -= 1;
             return self.report_write(self.step.key, self.step.state);
         }
-        let is_drained = self.streams[self.step.state].writes.is_empty();
+        // One of the callbacks may have connected anew: then the rest comes after that.
+        let stream = &self.streams[self.step.state];
+        let is_drained = stream.writes.is_empty() && stream.connect.is_none();
         self.step.stage = if is_drained { Stage::Drain } else { Stage::None };
         None
     }

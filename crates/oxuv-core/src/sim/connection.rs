@@ -33,6 +33,11 @@ pub(super) struct Connection {
     pub(super) error: Option<Errno>,
     /// Hang-ups look like those of a pipe, see [`Faults::hang_up`](super::Faults::hang_up).
     pub(super) is_pipe_like: bool,
+    /// Whether the other side will have it is not known yet.
+    pub(super) is_connecting: bool,
+    pub(super) has_failed_to_connect: bool,
+    /// The connection that has the other end, if that is ours, too: each has the other for its peer.
+    pub(super) partner: Option<usize>,
 }
 
 impl Connection {
@@ -51,18 +56,28 @@ impl Connection {
             is_dead: false,
             error: None,
             is_pipe_like: false,
+            is_connecting: false,
+            has_failed_to_connect: false,
+            partner: None,
         }
     }
 
     pub(super) fn readiness(&self) -> Readiness {
         let mut ready = Readiness::empty();
+        if self.is_connecting {
+            return ready;
+        }
         if self.is_dead {
             ready |= Readiness::READ | Readiness::READ_HANG_UP | Readiness::WRITE | Readiness::HANG_UP;
         }
         if self.peer_ended {
             ready |= Readiness::READ_HANG_UP;
-            ready.set(Readiness::HANG_UP, self.we_ended || self.has_hung_up());
-            ready.set(Readiness::READ, !self.has_hung_up());
+            if self.we_ended || self.has_hung_up() {
+                ready |= Readiness::HANG_UP;
+            }
+            if !self.has_hung_up() {
+                ready |= Readiness::READ;
+            }
         }
         if !self.inbound.is_empty() {
             ready |= Readiness::READ;
@@ -104,6 +119,9 @@ impl Connection {
         if self.is_dead || self.we_ended {
             return Err(Errno::EPIPE);
         }
+        if self.is_connecting {
+            return Err(Errno::EAGAIN);
+        }
         match wanted.min(self.room()) {
             0 if wanted > 0 => Err(Errno::EAGAIN),
             count => Ok(count),
@@ -138,6 +156,7 @@ impl Connection {
         // A connection whose peer has ended regularly knows of no reset: it is just broken.
         self.error = Some(if self.peer_ended { Errno::EPIPE } else { Errno::ECONNRESET });
         self.is_dead = true;
+        self.has_failed_to_connect |= std::mem::take(&mut self.is_connecting);
         self.peer_ended = true;
         self.peer_gone = true;
         self.outbound.clear();

@@ -31,6 +31,8 @@ pub struct Faults {
     pub reset: u16,
     /// A connection is gone before it is accepted: ECONNABORTED.
     pub abort: u16,
+    /// A connect is refused, at once or later, although somebody listens.
+    pub refuse: u16,
 }
 
 impl Faults {
@@ -50,6 +52,7 @@ impl Faults {
             clock_jump: 0,
             reset: 0,
             abort: 0,
+            refuse: 0,
         }
     }
 
@@ -69,6 +72,7 @@ impl Faults {
             clock_jump: 50,
             reset: 10,
             abort: 50,
+            refuse: 100,
         }
     }
 }

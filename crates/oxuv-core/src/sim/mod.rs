@@ -22,6 +22,7 @@
 //! A wait without a time-out while nothing can ever happen is a deadlock of the program under test. It fails with
 //! EDEADLK, so that the run ends with that error.
 
+mod connect;
 mod connection;
 mod faults;
 mod note;
@@ -29,6 +30,8 @@ mod outside;
 mod probe;
 mod random;
 mod socket;
+#[cfg(test)]
+mod tests;
 mod wait;
 mod world;
 
@@ -44,7 +47,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Release};
 
 use oxuv_os::Result;
 
-use crate::kernel::{BindFlags, Kernel, Readiness, Ready, Wake};
+use crate::kernel::{BindFlags, Keepalive, Kernel, Readiness, Ready, Wake};
 use world::World;
 
 pub use faults::Faults;
@@ -225,6 +228,27 @@ impl Kernel for Sim {
         self.world.borrow_mut().listen(fd.number, backlog)
     }
 
+    fn connect(&mut self, fd: &Fd, address: &SocketAddr) -> Result<()> {
+        self.connect_socket(fd.number, *address)
+    }
+
+    fn take_error(&mut self, fd: &Fd) -> Result<()> {
+        self.world.borrow_mut().take_error(fd.number)
+    }
+
+    fn set_nodelay(&mut self, _fd: &Fd, _on: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn set_keepalive(&mut self, _fd: &Fd, _keepalive: Option<Keepalive>) -> Result<()> {
+        Ok(())
+    }
+
+    fn set_reset_on_close(&mut self, fd: &Fd) -> Result<()> {
+        self.world.borrow_mut().socket_mut(fd.number).resets_on_close = true;
+        Ok(())
+    }
+
     fn accept(&mut self, fd: &Fd) -> Result<Fd> {
         let number = self.world.borrow_mut().accept(fd.number)?;
         Ok(self.own(number))
@@ -256,6 +280,8 @@ impl Kernel for Sim {
 
     fn peer_address(&self, fd: &Fd) -> Result<SocketAddr> {
         let world = self.world.borrow();
-        Ok(world.connections[world.connection_of(fd.number)?].theirs)
+        let connection = &world.connections[world.connection_of(fd.number)?];
+        let is_connected = !connection.is_connecting && !connection.has_failed_to_connect;
+        if is_connected { Ok(connection.theirs) } else { Err(oxuv_os::Errno::ENOTCONN) }
     }
 }

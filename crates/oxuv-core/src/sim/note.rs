@@ -36,6 +36,10 @@ pub enum Note {
         fd: i32,
         result: Result<()>,
     },
+    Connected {
+        fd: i32,
+        result: Result<()>,
+    },
     Accepted {
         listener: i32,
         result: Result<i32>,

@@ -128,6 +128,22 @@ impl Peer {
         self.with(sim, Connection::reset);
     }
 
+    /// False while the connect of our end goes on, and after it has failed.
+    pub fn is_connected(self, sim: &Sim) -> bool {
+        self.with(sim, |connection| !connection.is_connecting && !connection.has_failed_to_connect)
+    }
+
+    /// True once the peer sends no more: it has shut down, closed or reset.
+    pub fn has_ended(self, sim: &Sim) -> bool {
+        self.with(sim, |connection| connection.peer_ended)
+    }
+
+    /// The peer that our end is to the other end, if that is a socket of ours, too. Leave the bytes of such a pair to
+    /// its sockets.
+    pub fn partner(self, sim: &Sim) -> Option<Peer> {
+        self.with(sim, |connection| connection.partner.map(Peer))
+    }
+
     /// True once the peer has closed or reset the connection.
     pub fn is_gone(self, sim: &Sim) -> bool {
         self.with(sim, |connection| connection.peer_gone)

@@ -20,6 +20,8 @@ pub(super) struct Socket {
     is_ipv6: bool,
     bound: Option<SocketAddr>,
     flags: BindFlags,
+    /// Closing it is a reset.
+    pub(super) resets_on_close: bool,
     role: Role,
 }
 
@@ -37,12 +39,18 @@ enum Role {
 
 impl Socket {
     pub(super) fn fresh(ip: IpAddr) -> Socket {
-        Socket { is_ipv6: ip.is_ipv6(), bound: None, flags: BindFlags::default(), role: Role::Fresh }
+        Socket {
+            is_ipv6: ip.is_ipv6(),
+            bound: None,
+            flags: BindFlags::default(),
+            resets_on_close: false,
+            role: Role::Fresh,
+        }
     }
 
     pub(super) fn connected(connection: usize, ours: SocketAddr) -> Socket {
         let role = Role::Connected(connection);
-        Socket { is_ipv6: ours.is_ipv6(), bound: Some(ours), flags: BindFlags::default(), role }
+        Socket { is_ipv6: ours.is_ipv6(), bound: Some(ours), flags: BindFlags::default(), resets_on_close: false, role }
     }
 
     /// True if a connection to this address, or a second listener there, would meet this listener.
@@ -89,7 +97,11 @@ impl World {
         self.note(Note::Closed { fd });
         match socket.role {
             Role::Fresh => {}
-            Role::Connected(connection) => self.connections[connection].close_ours(),
+            Role::Connected(connection) => {
+                self.connections[connection].peer_was_reset |= socket.resets_on_close;
+                self.connections[connection].close_ours();
+                self.exchange(connection);
+            }
             Role::Listener { waiting, .. } => waiting.into_iter().for_each(|connection| self.refuse(connection)),
         }
     }
@@ -98,14 +110,26 @@ impl World {
     fn refuse(&mut self, connection: usize) {
         self.connections[connection].peer_was_reset = true;
         self.connections[connection].close_ours();
+        self.exchange(connection);
     }
 
     pub(super) fn socket(&self, fd: i32) -> &Socket {
         self.files[fd as usize - FIRST].as_ref().expect("an owned descriptor is open")
     }
 
-    fn socket_mut(&mut self, fd: i32) -> &mut Socket {
+    pub(super) fn socket_mut(&mut self, fd: i32) -> &mut Socket {
         self.files[fd as usize - FIRST].as_mut().expect("an owned descriptor is open")
+    }
+
+    pub(super) fn is_listener(&self, fd: i32) -> bool {
+        matches!(self.socket(fd).role, Role::Listener { .. })
+    }
+
+    /// Makes a socket the end of a connection.
+    pub(super) fn set_connection(&mut self, fd: i32, number: usize) {
+        let ours = self.connections[number].ours;
+        let socket = self.socket_mut(fd);
+        (socket.role, socket.bound) = (Role::Connected(number), Some(ours));
     }
 
     /// The number of the socket's connection.
@@ -163,7 +187,7 @@ impl World {
             .any(|socket| socket.listens_at(address) && !(socket.flags.reuse_port && flags.reuse_port))
     }
 
-    fn free_port(&mut self) -> u16 {
+    pub(super) fn free_port(&mut self) -> u16 {
         let port = self.next_port;
         self.next_port = port.checked_add(1).unwrap_or(FIRST_PORT);
         port

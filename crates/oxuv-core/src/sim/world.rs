@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
+use std::net::SocketAddr;
 
 use oxuv_os::{Errno, Result};
 
@@ -25,6 +26,8 @@ pub(super) struct World {
     pub(super) connections: Vec<Connection>,
     /// What each direction of a new connection holds.
     pub(super) capacity: usize,
+    /// The addresses at which the outside accepts connections.
+    pub(super) served: Vec<SocketAddr>,
     pub(super) next_port: u16,
     pub(super) next_peer_port: u16,
     /// The watched descriptors, by their numbers.
@@ -52,6 +55,7 @@ impl World {
             descriptor_limit: 1024,
             connections: Vec::new(),
             capacity: 64 * 1024,
+            served: Vec::new(),
             next_port: FIRST_PORT,
             next_peer_port: 32768,
             watches: BTreeMap::new(),
@@ -84,6 +88,7 @@ impl World {
         self.note(Note::Received { fd, result: count });
         let connection = self.connection_of(fd)?;
         let bytes: Vec<u8> = self.connections[connection].inbound.drain(..count?).collect();
+        self.exchange(connection);
         Ok(buf[..bytes.len()].write_copy_of_slice(&bytes))
     }
 
@@ -100,6 +105,7 @@ impl World {
         let connection = self.connection_of(fd)?;
         let bytes = bufs.iter().flat_map(|buf| buf.iter().copied());
         self.connections[connection].send(bytes.take(count?));
+        self.exchange(connection);
         count
     }
 
@@ -114,6 +120,7 @@ impl World {
     fn disturb(&mut self, connection: usize) -> Result<()> {
         if self.random.chance(self.faults.reset) {
             self.connections[connection].reset();
+            self.exchange(connection);
         }
         if self.random.chance(self.faults.again) { Err(Errno::EAGAIN) } else { Ok(()) }
     }
@@ -125,10 +132,11 @@ impl World {
     pub(super) fn shutdown_write(&mut self, fd: i32) -> Result<()> {
         let result = self.connection_of(fd).and_then(|number| {
             let connection = &mut self.connections[number];
-            if connection.is_dead {
+            if connection.is_dead || connection.is_connecting {
                 return Err(Errno::ENOTCONN);
             }
             connection.we_ended = true;
+            self.exchange(number);
             Ok(())
         });
         self.note(Note::ShutDown { fd, result });

@@ -7,7 +7,7 @@ use oxuv_core::{Errno, Event, Key, Result as CoreResult};
 use crate::Check;
 use crate::actions::is_limit;
 use crate::model::Life;
-use crate::outside::{PEER, bytes};
+use crate::outside::bytes;
 use crate::program::Place;
 use crate::run::{Flow, Machine};
 use crate::turn::Phase;
@@ -23,7 +23,7 @@ impl Machine<'_> {
             Event::Idle { .. } => Phase::Idle,
             Event::Prepare { .. } => Phase::Prepare,
             Event::Check { .. } => Phase::Check,
-            Event::Written { .. } | Event::ShutDown { .. } => {
+            Event::Connected { .. } | Event::Written { .. } | Event::ShutDown { .. } => {
                 self.model.phase_of_request(count, self.core.being_closed() == Some(key))
             }
             Event::Closed { .. } => Phase::Closing,
@@ -46,7 +46,7 @@ impl Machine<'_> {
 
     /// What the event means for the model.
     fn take(&mut self, event: Event<u64>, place: Place, phase: Phase, time: u64) -> Check {
-        let is_request = matches!(event, Event::Written { .. } | Event::ShutDown { .. });
+        let is_request = matches!(event, Event::Connected { .. } | Event::Written { .. } | Event::ShutDown { .. });
         let handle = &self.model.handles[place];
         if !is_request {
             ensure!(key_and_user(&event).1 == handle.user, "{event:?} of an earlier handle in place {place}");
@@ -71,7 +71,14 @@ impl Machine<'_> {
             }
             Event::Connection { result, .. } => self.take_connection(place, result)?,
             Event::NeedBuffer { .. } => ensure!(handle.stream.is_reading, "{event:?} without reading"),
-            Event::Poll { .. } | Event::Connected { .. } => unreachable!("no program makes one"),
+            Event::Poll { result, .. } => self.take_poll(place, result)?,
+            Event::Connected { key, user, result } => {
+                self.model.take_connect(place, user, result)?;
+                let refusals = [Errno::ECONNREFUSED, Errno::EADDRINUSE, Errno::ECONNRESET];
+                self.check_result(place, result, &refusals)?;
+                let has_peer = self.core.tcp_peer_address(key).is_ok();
+                ensure!(has_peer || result.is_err(), "it is not connected");
+            }
             Event::HungUp { .. } => {
                 ensure!(handle.stream.is_reading, "{event:?} without reading");
                 self.check_end_of_stream(place)?;
@@ -123,10 +130,13 @@ impl Machine<'_> {
     fn check_result(&self, place: Place, result: CoreResult<()>, errors: &[Errno]) -> Check {
         let handle = &self.model.handles[place];
         let Err(error) = result else { return Ok(()) };
-        let is_canceled = error == Errno::ECANCELED && handle.life == Life::Closing;
+        // With a connect that has failed, all that has waited for it fails.
+        let is_canceled = error == Errno::ECANCELED && (handle.life == Life::Closing || handle.stream.has_failed);
         let outside = self.outside.borrow();
         let connection = handle.stream.connection.map(|connection| &outside.connections[connection]);
-        let has_failed = errors.contains(&error) && connection.is_some_and(|it| it.peer.has_reset(&self.sim));
+        let is_reset = connection.is_some_and(|it| it.peer.has_reset(&self.sim));
+        let is_unconnected = error == Errno::ENOTCONN && handle.stream.has_failed;
+        let has_failed = errors.contains(&error) && (handle.stream.has_failed || is_reset) || is_unconnected;
         ensure!(is_canceled || has_failed, "a request fails with {error:?}");
         Ok(())
     }
@@ -144,9 +154,11 @@ impl Machine<'_> {
             _ if !is_reading => return Err("a read although reading was stopped".into()),
             Ok(got) => {
                 let number = self.model.handles[place].stream.connection.ok_or("a read without a connection")?;
-                let connection = &mut self.outside.borrow_mut().connections[number];
-                ensure!(connection.read + got.len() <= connection.sent, "more is read than was sent");
-                ensure!(got == bytes(number, PEER, connection.read, got.len()), "what was read was not sent");
+                let mut outside = self.outside.borrow_mut();
+                let (source, from, sent) = outside.source(number);
+                let connection = &mut outside.connections[number];
+                ensure!(connection.read + got.len() <= sent, "more is read than was sent");
+                ensure!(got == bytes(source, from, connection.read, got.len()), "what was read was not sent");
                 connection.read += got.len();
             }
             Err(Errno::EOF) => {
@@ -164,8 +176,17 @@ impl Machine<'_> {
     /// The end of a stream comes after all that the peer has sent, when the peer has ended.
     fn check_end_of_stream(&self, place: Place) -> Check {
         let outside = self.outside.borrow();
+        if self.model.handles[place].stream.has_failed {
+            return Ok(());
+        }
         let number = self.model.handles[place].stream.connection.ok_or("an end without a connection")?;
         let connection = &outside.connections[number];
+        if let Some(partner) = connection.partner {
+            let has_read = connection.read >= outside.connections[partner].reported;
+            let is_reset = connection.peer.has_reset(&self.sim);
+            ensure!(connection.peer.has_ended(&self.sim) && (has_read || is_reset), "the stream ends early");
+            return Ok(());
+        }
         let has_ended = connection.has_ended || connection.peer.has_reset(&self.sim);
         ensure!(has_ended, "the stream of place {place} ends although the peer has not");
         ensure!(connection.read == connection.sent, "the stream of place {place} ends early: {connection:?}");

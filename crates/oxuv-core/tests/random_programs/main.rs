@@ -22,10 +22,12 @@ mod actions;
 mod events;
 mod model;
 mod outside;
+mod poll;
 mod program;
 mod run;
 mod shrink;
 mod streams;
+mod tcp;
 mod turn;
 mod verify;
 

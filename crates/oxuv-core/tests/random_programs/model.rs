@@ -1,5 +1,6 @@
 //! The reference model: the state of every handle, in the plainest form.
 
+use oxuv_core::kernel::Readiness;
 use oxuv_core::{Errno, Key, Kind, Result};
 
 use crate::program::Place;
@@ -34,6 +35,8 @@ pub(crate) struct Handle {
     pub(crate) is_active: bool,
     pub(crate) is_referenced: bool,
     pub(crate) timer: Timer,
+    /// What a poll handle waits for.
+    pub(crate) wanted: Readiness,
     pub(crate) stream: Stream,
 }
 
@@ -68,6 +71,7 @@ impl Model {
             is_active: false,
             is_referenced: false,
             timer: Timer::default(),
+            wanted: Readiness::empty(),
             stream: Stream::default(),
         };
         Model {
@@ -103,6 +107,7 @@ impl Model {
             is_active: kind == Kind::Async,
             is_referenced: true,
             timer: Timer::default(),
+            wanted: Readiness::empty(),
             stream: Stream::default(),
         };
         self.order.push(place);
@@ -221,7 +226,10 @@ impl Model {
 
     /// A stream may be in pending although nothing of it is open: its write was reported in poll already.
     pub(crate) fn may_be_alive(&self) -> bool {
-        self.is_alive() || self.handles.iter().any(|handle| handle.life == Life::Open && handle.stream.may_be_pending)
+        self.is_alive()
+            || self.handles.iter().any(|handle| {
+                handle.life == Life::Open && (handle.stream.may_be_pending || handle.stream.may_be_in_round)
+            })
     }
 
     pub(crate) fn first_due(&self) -> Option<u64> {

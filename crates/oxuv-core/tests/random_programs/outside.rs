@@ -23,6 +23,8 @@ pub(crate) struct Connection {
     pub(crate) received: usize,
     /// The peer has shut down, closed or reset.
     pub(crate) has_ended: bool,
+    /// The number of the other end's connection, if that is the program's, too.
+    pub(crate) partner: Option<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -66,13 +68,35 @@ impl Outside {
     }
 
     pub(crate) fn add(&mut self, peer: Peer) -> usize {
-        let connection = Connection { peer, sent: 0, read: 0, written: 0, reported: 0, received: 0, has_ended: false };
+        let (has_ended, partner) = (false, None);
+        let connection =
+            Connection { peer, sent: 0, read: 0, written: 0, reported: 0, received: 0, has_ended, partner };
         self.connections.push(connection);
         self.connections.len() - 1
     }
 
+    /// Whose bytes are read from a connection: whose connection and direction they belong to, and how many there are.
+    pub(crate) fn source(&self, number: usize) -> (usize, u8, usize) {
+        match self.connections[number].partner {
+            Some(partner) => (partner, PROGRAM, self.connections[partner].written),
+            None => (number, PEER, self.connections[number].sent),
+        }
+    }
+
     pub(crate) fn find(&self, peer: Peer) -> Option<usize> {
         self.connections.iter().position(|connection| connection.peer == peer)
+    }
+
+    /// The connection of a socket that was accepted: one that a peer has made, or another socket of the program.
+    pub(crate) fn find_accepted(&mut self, sim: &Sim, peer: Peer) -> Option<usize> {
+        if let Some(number) = self.find(peer) {
+            return Some(number);
+        }
+        let partner = self.find(peer.partner(sim)?)?;
+        let number = self.add(peer);
+        self.connections[number].partner = Some(partner);
+        self.connections[partner].partner = Some(number);
+        Some(number)
     }
 
     pub(crate) fn act(&mut self, sim: &Sim, outer: Outer) {
@@ -83,20 +107,20 @@ impl Outside {
                     self.add(peer);
                 }
             }
-            Outer::PeerSend(nth, length) => self.with(nth, |number, connection| {
+            Outer::PeerSend(nth, length) => self.with(sim, nth, |number, connection| {
                 let bytes = bytes(number, PEER, connection.sent, length);
                 connection.sent += connection.peer.send(sim, &bytes).unwrap_or(0);
             }),
             Outer::PeerReceive(nth, most) => self.receive(sim, nth, most),
-            Outer::PeerShutdown(nth) => self.with(nth, |_, connection| {
+            Outer::PeerShutdown(nth) => self.with(sim, nth, |_, connection| {
                 connection.has_ended = true;
                 connection.peer.shutdown(sim);
             }),
-            Outer::PeerClose(nth) => self.with(nth, |_, connection| {
+            Outer::PeerClose(nth) => self.with(sim, nth, |_, connection| {
                 connection.has_ended = true;
                 connection.peer.close(sim);
             }),
-            Outer::PeerReset(nth) => self.with(nth, |_, connection| {
+            Outer::PeerReset(nth) => self.with(sim, nth, |_, connection| {
                 connection.has_ended = true;
                 connection.peer.reset(sim);
             }),
@@ -113,17 +137,21 @@ impl Outside {
         }
     }
 
-    fn with(&mut self, nth: usize, action: impl FnOnce(usize, &mut Connection)) {
+    /// Does something with a connection, unless its other end is not there yet, or is the program's, too.
+    fn with(&mut self, sim: &Sim, nth: usize, action: impl FnOnce(usize, &mut Connection)) {
         if !self.connections.is_empty() {
             let number = nth % self.connections.len();
-            action(number, &mut self.connections[number]);
+            let connection = &mut self.connections[number];
+            if connection.peer.is_connected(sim) && connection.peer.partner(sim).is_none() {
+                action(number, connection);
+            }
         }
     }
 
     /// A peer receives; what it gets is what was written, in its order.
     fn receive(&mut self, sim: &Sim, nth: usize, most: usize) {
         let mut complaint = None;
-        self.with(nth, |number, connection| {
+        self.with(sim, nth, |number, connection| {
             let Ok(got) = connection.peer.receive(sim, most) else { return };
             if got != bytes(number, PROGRAM, connection.received, got.len()) {
                 complaint = Some(format!("the peer of connection {number} has received what was not written"));
@@ -145,7 +173,8 @@ impl Outside {
     pub(crate) fn check_arrivals(&mut self, sim: &Sim) -> Check {
         self.drain(sim);
         for (number, connection) in self.connections.iter().enumerate() {
-            let is_complete = connection.received >= connection.reported || connection.peer.is_gone(sim);
+            let is_ours = connection.partner.is_some() || connection.peer.partner(sim).is_some();
+            let is_complete = is_ours || connection.received >= connection.reported || connection.peer.is_gone(sim);
             ensure!(is_complete, "bytes of connection {number} are lost: {connection:?}");
         }
         self.complain()

@@ -27,6 +27,10 @@ pub(crate) enum Action {
     /// Gives a stream a connected socket.
     Open(Place),
     Bind(Place, u16),
+    Connect(Place, Target),
+    CloseReset(Place),
+    /// Waits for readiness, with these bits.
+    StartPoll(Place, u16),
     Listen(Place),
     Accept(Place, Place),
     Write(Place, usize),
@@ -45,6 +49,17 @@ pub(crate) enum Action {
     Now(Outer),
     /// or in so many nanoseconds, while the loop waits.
     Later(u64, Outer),
+}
+
+/// Whereto a stream connects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// To somebody else, who accepts.
+    Served,
+    /// To where nobody listens.
+    Nobody,
+    /// To a listener of the program.
+    Listener(Place),
 }
 
 /// What others do. Connections are counted from 0, modulo their number.
@@ -91,6 +106,7 @@ impl Program {
             match (kind, random.below(5)) {
                 (Kind::Tcp, 0) => outside.push(Action::Open(place)),
                 (Kind::Tcp, 1 | 2) => outside.extend([Action::Open(place), Action::Start(place)]),
+                (Kind::Poll, _) => outside.push(Action::StartPoll(place, 1)),
                 (Kind::Tcp, 3) => outside.extend([Action::Listen(place), Action::Now(Outer::Connect(place))]),
                 _ => {}
             }
@@ -128,7 +144,7 @@ impl Program {
 }
 
 fn random_kinds(random: &mut Random) -> Vec<Kind> {
-    let all = [Kind::Timer, Kind::Timer, Kind::Idle, Kind::Prepare, Kind::Check, Kind::Async, Kind::Tcp, Kind::Tcp];
+    let all = [Kind::Timer, Kind::Timer, Kind::Idle, Kind::Prepare, Kind::Check, Kind::Async, Kind::Tcp, Kind::Poll];
     // A program about a few kinds goes deeper than one about all, and streams have the most to get wrong.
     let mut few: Vec<Kind> = (0..1 + random.below(4)).map(|_| *random.pick(&all).unwrap()).collect();
     few.resize(few.len() + random.below(5), Kind::Tcp);
@@ -155,6 +171,7 @@ fn random_faults(random: &mut Random) -> Faults {
             perhaps(&mut some.clock_jump, all.clock_jump);
             perhaps(&mut some.reset, all.reset);
             perhaps(&mut some.abort, all.abort);
+            perhaps(&mut some.refuse, all.refuse);
             some
         }
     }
@@ -185,7 +202,8 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             1 => Action::SetRepeat(place, random_repeat(random)),
             _ => Action::StartTimer(place, random_time(random), random_repeat(random)),
         },
-        Kind::Tcp => match random.below(16) {
+        Kind::Poll => Action::StartPoll(place, random.below(8) as u16),
+        Kind::Tcp => match random.below(19) {
             0 => Action::Open(place),
             1 => Action::Bind(place, 5000 + random.below(3) as u16),
             2 => Action::Listen(place),
@@ -193,6 +211,8 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             5..8 => Action::Start(place),
             8..14 => Action::Write(place, random_length(random)),
             14 => Action::TryWrite(place, random_length(random)),
+            15 | 16 => Action::Connect(place, random_target(random, kinds)),
+            17 => Action::CloseReset(place),
             _ => Action::Shutdown(place),
         },
         Kind::Async => Action::Now(Outer::SendAsync(place)),
@@ -202,7 +222,7 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
 
 fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
     let place = random.below(kinds.len());
-    if kinds[place] != Kind::Tcp {
+    if !matches!(kinds[place], Kind::Tcp | Kind::Poll) {
         return Outer::SendAsync(place);
     }
     let nth = random.below(6);
@@ -213,6 +233,14 @@ fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
         17 => Outer::PeerShutdown(nth),
         18 => Outer::PeerClose(nth),
         _ => Outer::PeerReset(nth),
+    }
+}
+
+fn random_target(random: &mut Random, kinds: &[Kind]) -> Target {
+    match random.below(4) {
+        0 | 1 => Target::Served,
+        2 => Target::Nobody,
+        _ => Target::Listener(random.below(kinds.len())),
     }
 }
 

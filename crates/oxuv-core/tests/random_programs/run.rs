@@ -1,14 +1,16 @@
 //! Runs a program on a simulated kernel, the model beside it.
 
+use std::net::Ipv4Addr;
 use std::rc::Rc;
 
-use oxuv_core::sim::{Note, Random, Sim};
+use oxuv_core::sim::{Fd, Note, Random, Sim};
 use oxuv_core::{Config, Core, Errno, Event, Kind, Many, Mode};
 
 use crate::Check;
 use crate::model::{Life, Model};
 use crate::outside::{Outside, Shared};
 use crate::program::{Action, Place, Program};
+use crate::tcp::SERVED;
 
 pub(crate) type Pieces = Many<Vec<Vec<u8>>>;
 
@@ -23,6 +25,9 @@ pub(crate) struct Machine<'a> {
     /// Draws the sizes of the buffers to read into.
     pub(crate) random: Random,
     pub(crate) requests: u64,
+    /// The descriptors of the poll handles, and the numbers of their connections.
+    pub(crate) owned: Vec<Option<Fd>>,
+    pub(crate) polled: Vec<Option<usize>>,
     /// The time that callbacks have taken since the core has looked at the clock.
     pub(crate) worked: u64,
     /// Callbacks do nothing any more.
@@ -62,6 +67,7 @@ impl<'a> Machine<'a> {
         let sim = Sim::new(program.seed, program.faults);
         sim.set_capacity(program.capacity);
         sim.set_wait_limit(100_000);
+        sim.serve((Ipv4Addr::LOCALHOST, SERVED).into());
         let core = Core::new(sim.clone(), Config { grain: program.grain }).expect("the grain is not 0");
         Machine {
             program,
@@ -72,6 +78,8 @@ impl<'a> Machine<'a> {
             callbacks: vec![0; program.kinds.len()],
             random: Random::new(program.seed),
             requests: 0,
+            owned: program.kinds.iter().map(|_| None).collect(),
+            polled: vec![None; program.kinds.len()],
             worked: 0,
             is_ending: false,
             trace: Vec::new(),
@@ -153,7 +161,7 @@ impl<'a> Machine<'a> {
         let (time, clock) = (self.core.time(), self.sim.time());
         if time == clock - clock % self.program.grain {
             self.worked = 0;
-        } else if matches!(event, None | Some(Event::Timer { .. })) && !was_in_timers && !self.model.stop {
+        } else if matches!(event, None | Some(Event::Timer { .. })) && !was_in_timers && self.model.turn.is_running {
             ensure!(self.program.faults.clock_jump > 0, "timers go by the time {time} at {clock}");
         }
         Ok(event)
@@ -204,6 +212,7 @@ impl<'a> Machine<'a> {
                 break;
             }
             self.outside.borrow_mut().drain(&self.sim);
+            self.act(Action::Work(100_000))?;
             self.run(Mode::NoWait)?;
         }
         ensure!(self.is_settled() || !self.core.alive(), "bytes, connections or sends are left lying");
@@ -218,7 +227,9 @@ impl<'a> Machine<'a> {
                 let connection = &outside.connections[connection];
                 !stream.is_reading || connection.read == connection.sent && !connection.has_ended
             });
-            stream.requests() == 0 && has_read && outside.is_sent[place].is_none()
+            let partner = stream.connection.and_then(|connection| outside.connections[connection].partner);
+            // Two ends of ours may wait for each other for ever.
+            partner.is_some() || stream.requests() == 0 && has_read && outside.is_sent[place].is_none()
         })
     }
 
@@ -240,3 +251,6 @@ impl<'a> Machine<'a> {
 
 /// What the simulated kernel says of a wait that would never end.
 pub(crate) const EDEADLK: Errno = Errno::from_raw(35);
+
+/// What it says of a socket that is connected, or listens.
+pub(crate) const EISCONN: Errno = Errno::from_raw(106);

@@ -70,7 +70,7 @@ fn shrink_list(best: &mut Best, attempt: &mut Attempt<'_>, list: &dyn Fn(&mut Pr
 
 type Fault = fn(&mut Faults) -> &mut u16;
 
-const FAULTS: [Fault; 13] = [
+const FAULTS: [Fault; 14] = [
     |faults| &mut faults.short_read,
     |faults| &mut faults.short_write,
     |faults| &mut faults.interrupt,
@@ -84,4 +84,5 @@ const FAULTS: [Fault; 13] = [
     |faults| &mut faults.clock_jump,
     |faults| &mut faults.reset,
     |faults| &mut faults.abort,
+    |faults| &mut faults.refuse,
 ];

@@ -7,6 +7,7 @@ use oxuv_core::{Errno, Result};
 use crate::Check;
 use crate::model::Model;
 use crate::program::Place;
+use crate::run::EISCONN;
 
 #[derive(Debug)]
 pub(crate) struct Request {
@@ -31,26 +32,41 @@ pub(crate) struct Stream {
     pub(crate) is_reading: bool,
     /// A read has failed: reading stops after its callback.
     pub(crate) is_failing: bool,
+    pub(crate) connect: Option<u64>,
+    pub(crate) is_connected: bool,
+    /// It could not be connected.
+    pub(crate) has_failed: bool,
     pub(crate) writes: VecDeque<Request>,
     pub(crate) shutdown: Option<u64>,
     /// The number of its connection, outside.
     pub(crate) connection: Option<usize>,
     pub(crate) may_be_pending: bool,
+    /// It may belong to the round of pending under way.
+    pub(crate) may_be_in_round: bool,
 }
 
 impl Stream {
     /// What a close leaves of it: its requests.
     pub(crate) fn close(&mut self) {
-        let (writes, shutdown) = (std::mem::take(&mut self.writes), self.shutdown);
-        *self = Stream { writes, shutdown, connection: self.connection, ..Stream::default() };
+        let (writes, connection) = (std::mem::take(&mut self.writes), self.connection);
+        *self = Stream { connect: self.connect, writes, shutdown: self.shutdown, connection, ..Stream::default() };
     }
 
     pub(crate) fn requests(&self) -> usize {
-        self.writes.len() + usize::from(self.shutdown.is_some())
+        self.writes.len() + usize::from(self.shutdown.is_some()) + usize::from(self.connect.is_some())
     }
 
     fn connect(&mut self) {
-        (self.has_socket, self.is_readable, self.is_writable) = (true, true, true);
+        (self.has_socket, self.is_readable, self.is_writable, self.is_connected) = (true, true, true, true);
+    }
+
+    pub(crate) fn is_connecting(&self) -> bool {
+        self.connect.is_some()
+    }
+
+    /// Its socket is, or was to be, connected, or listens.
+    pub(crate) fn was_used(&self) -> bool {
+        self.connection.is_some() || self.is_connecting() || self.has_failed || self.is_listening
     }
 }
 
@@ -68,6 +84,41 @@ impl Model {
     pub(crate) fn listening(&mut self, place: Place) {
         let handle = &mut self.handles[place];
         (handle.stream.has_socket, handle.stream.is_listening, handle.is_active) = (true, true, true);
+        (handle.stream.is_readable, handle.stream.is_writable) = (false, false);
+    }
+
+    pub(crate) fn may_connect(&self, place: Place) -> Result<()> {
+        self.open(place)?;
+        let stream = &self.handles[place].stream;
+        match (stream.is_connecting(), stream.is_connected || stream.is_listening) {
+            (true, _) => Err(Errno::EALREADY),
+            (false, true) => Err(EISCONN),
+            (false, false) => Ok(()),
+        }
+    }
+
+    pub(crate) fn connecting(&mut self, place: Place, user: u64) {
+        let stream = &mut self.handles[place].stream;
+        (stream.has_socket, stream.is_readable, stream.is_writable) = (true, true, true);
+        (stream.connect, stream.has_failed, stream.may_be_pending) = (Some(user), false, true);
+    }
+
+    pub(crate) fn take_connect(&mut self, place: Place, user: u64, result: Result<()>) -> Check {
+        let stream = &mut self.handles[place].stream;
+        let connect = stream.connect.take();
+        ensure!(connect == Some(user), "the report of connect {user:#x} comes where {connect:?} was to come");
+        (stream.is_connected, stream.has_failed, stream.may_be_pending) = (result.is_ok(), result.is_err(), true);
+        Ok(())
+    }
+
+    pub(crate) fn close_reset(&mut self, place: Place) -> Result<()> {
+        self.open(place)?;
+        let stream = &self.handles[place].stream;
+        match (stream.shutdown, stream.has_socket) {
+            (Some(_), _) => Err(Errno::EINVAL),
+            (None, false) => Err(Errno::EBADF),
+            (None, true) => self.close(place),
+        }
     }
 
     pub(crate) fn accept(&mut self, listener: Place, client: Place) -> Result<()> {

@@ -137,13 +137,18 @@ impl Model {
             Phase::Closing => std::mem::take(&mut self.closing),
             Phase::Timers => self.take_due(time),
             Phase::Pending => {
-                self.handles.iter_mut().for_each(|handle| handle.stream.may_be_pending = false);
+                for stream in self.handles.iter_mut().map(|handle| &mut handle.stream) {
+                    stream.may_be_in_round = std::mem::take(&mut stream.may_be_pending);
+                }
                 Vec::new()
             }
         };
     }
 
     fn leave(&mut self) -> Check {
+        if self.turn.phase == Phase::Pending {
+            self.handles.iter_mut().for_each(|handle| handle.stream.may_be_in_round = false);
+        }
         ensure!(self.turn.left.is_empty(), "{:?} is over without places {:?}", self.turn.phase, self.turn.left);
         Ok(())
     }

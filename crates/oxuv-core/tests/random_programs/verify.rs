@@ -33,7 +33,7 @@ impl Machine<'_> {
         }
         let open = self.sim.open_descriptors().len();
         let sockets = |handle: &Handle| usize::from(handle.stream.has_socket) + usize::from(handle.stream.has_waiting);
-        let expected = model.handles.iter().map(sockets).sum();
+        let expected = model.handles.iter().map(sockets).sum::<usize>() + self.owned.iter().flatten().count();
         ensure!(open == expected, "{open} descriptors are open, to the model {expected}");
         let (is_alive, expected) = (core.alive(), model.is_alive());
         ensure!(is_alive || !expected, "the loop is not alive, to the model it is");
@@ -103,12 +103,20 @@ impl Machine<'_> {
         let stream = &handle.stream;
         let ready = self.core.descriptor(handle.key).map(|fd| self.sim.readiness(fd)).unwrap_or(Readiness::empty());
         let to_read = Readiness::READ | Readiness::HANG_UP | Readiness::ERROR;
+        if let Some(fd) = &self.owned[place] {
+            let awaited = handle.wanted | Readiness::HANG_UP | Readiness::ERROR;
+            let is_missed = handle.is_active && self.sim.readiness(fd).intersects(awaited);
+            return is_missed.then_some("readiness");
+        }
         match handle.kind {
             Kind::Timer if handle.is_active => Some("a timer's time"),
             Kind::Async if self.outside.borrow().is_sent[place].is_some() => Some("a send"),
             Kind::Tcp if stream.is_reading && ready.intersects(to_read) => Some("something to read"),
             Kind::Tcp if stream.is_listening && !stream.has_waiting && ready.intersects(to_read) => {
                 Some("a connection")
+            }
+            Kind::Tcp if stream.is_connecting() => {
+                Some("the end of a connect").filter(|_| ready.contains(Readiness::WRITE))
             }
             Kind::Tcp if !stream.writes.is_empty() && ready.contains(Readiness::WRITE) => Some("room for writes"),
             Kind::Tcp if stream.writes.is_empty() && stream.shutdown.is_some() => Some("a shutdown"),

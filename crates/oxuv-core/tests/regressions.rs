@@ -1,0 +1,140 @@
+//! What the random programs have found, each as the smallest case that shows it.
+
+use std::mem::MaybeUninit;
+
+use oxuv_core::sim::{Faults, Fd, Peer, Sim};
+use oxuv_core::{Config, Core, Errno, Event, Key, Mode, One};
+
+type Loop = Core<Sim, (), One<Vec<u8>>>;
+
+fn new(seed: u64, faults: Faults) -> (Sim, Loop) {
+    let sim = Sim::new(seed, faults);
+    sim.set_wait_limit(10_000);
+    let core = Core::new(sim.clone(), Config::default()).unwrap();
+    (sim, core)
+}
+
+fn stream(sim: &Sim, core: &mut Loop) -> (Key, Peer) {
+    let (fd, peer): (Fd, Peer) = sim.pair().unwrap();
+    let key = core.tcp_init(()).unwrap();
+    core.tcp_open(key, fd).unwrap();
+    (key, peer)
+}
+
+fn read(core: &mut Loop, key: Key) -> Result<Vec<u8>, Errno> {
+    core.read_into(key, &mut [MaybeUninit::uninit(); 100]).map(|bytes| bytes.to_vec())
+}
+
+#[test]
+fn the_error_of_a_run_that_was_left_is_not_the_next_ones() {
+    let (_, mut core) = new(1, Faults::none());
+    let check = core.check_init(()).unwrap();
+    core.watcher_start(check).unwrap();
+    core.begin(Mode::Once);
+    assert!(matches!(core.next(), Some(Event::Check { .. })), "after a wait that fails: nothing can ever happen");
+    core.begin(Mode::NoWait);
+    assert!(matches!(core.next(), Some(Event::Check { .. })));
+    assert_eq!(core.next(), None);
+    assert_eq!(core.end(), Ok(true));
+}
+
+#[test]
+fn a_wake_up_in_the_batch_of_a_run_that_was_left_is_not_lost() {
+    for seed in 0..20 {
+        let (sim, mut core) = new(seed, Faults { shuffle: 1000, ..Faults::none() });
+        let (key, peer) = stream(&sim, &mut core);
+        let async_ = core.async_init(()).unwrap();
+        core.read_start(key).unwrap();
+        peer.send(&sim, b"x").unwrap();
+        core.async_sender(async_).unwrap().send().unwrap();
+        core.begin(Mode::NoWait);
+        let first = core.next().unwrap();
+        core.begin(Mode::NoWait);
+        let heard = std::iter::from_fn(|| core.next()).any(|event| matches!(event, Event::Async { .. }));
+        assert!(heard || matches!(first, Event::Async { .. }), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_watch_that_fails_in_the_middle_of_a_phase_is_tried_again() {
+    for seed in 0..200 {
+        let (sim, mut core) = new(seed, Faults { no_memory: 500, ..Faults::none() });
+        sim.set_capacity(100);
+        let (key, peer) = stream(&sim, &mut core);
+        core.read_start(key).unwrap();
+        core.write(key, (), One(vec![0; 150]), |buffers| buffers).map_err(|refused| refused.error).unwrap();
+        for (delay, length) in [(1_000, 100), (500_000_000, 50)] {
+            sim.later(delay, move |sim| assert_eq!(peer.receive(sim, 100).unwrap().len(), length));
+        }
+        sim.later(1_000_000_000, move |sim| assert_eq!(peer.send(sim, b"end"), Ok(3)));
+        core.begin(Mode::Default);
+        while let Some(event) = core.next() {
+            if let Event::NeedBuffer { key, .. } = event {
+                assert_eq!(read(&mut core, key), Ok(b"end".to_vec()));
+                core.close(key).unwrap();
+            }
+        }
+        assert_eq!(core.end(), Ok(false), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_hang_up_that_was_told_to_a_writer_only_is_no_end_for_a_new_reader() {
+    let (sim, mut core) = new(1, Faults { hang_up: 1000, ..Faults::none() });
+    sim.set_capacity(100);
+    let (key, peer) = stream(&sim, &mut core);
+    let async_ = core.async_init(()).unwrap();
+    core.write(key, (), One(vec![0; 101]), |buffers| buffers).map_err(|refused| refused.error).unwrap();
+    let sender = core.async_sender(async_).unwrap();
+    sim.later(1_000, move |sim| {
+        peer.receive(sim, 100).unwrap();
+        peer.send(sim, b"last words").unwrap();
+        peer.close(sim);
+        sender.send().unwrap();
+    });
+    let mut got = Vec::new();
+    core.begin(Mode::Default);
+    while let Some(event) = core.next() {
+        match event {
+            // Comes first, in the same batch as the hang-up.
+            Event::Async { .. } => {
+                core.read_start(key).unwrap();
+                core.close(async_).unwrap();
+            }
+            Event::NeedBuffer { .. } => got.extend(read(&mut core, key).unwrap_or_default()),
+            Event::HungUp { .. } => core.close(key).unwrap(),
+            _ => {}
+        }
+        if !core.is_closing(key) && !got.is_empty() {
+            core.close(key).unwrap();
+        }
+    }
+    assert_eq!((core.end(), got), (Ok(false), b"last words".to_vec()));
+}
+
+#[test]
+fn a_coarse_loop_waits_for_a_fine_timer_asleep() {
+    let sim = Sim::new(1, Faults::none());
+    sim.set_wait_limit(10);
+    let mut core: Loop = Core::new(sim.clone(), Config { grain: 1_000_000 }).unwrap();
+    let timer = core.timer_init(()).unwrap();
+    core.timer_start(timer, 1, 0).unwrap();
+    core.begin(Mode::Default);
+    while core.next().is_some() {}
+    assert_eq!((core.end(), sim.time()), (Ok(false), 1_000_000_001));
+}
+
+#[test]
+fn streams_that_are_closed_before_their_writes_are_told_leave_nothing_behind() {
+    let (sim, mut core) = new(1, Faults::none());
+    for _ in 0..100 {
+        let (key, _) = stream(&sim, &mut core);
+        core.write(key, (), One(vec![0; 10]), |buffers| buffers).map_err(|refused| refused.error).unwrap();
+        core.close(key).unwrap();
+        core.begin(Mode::NoWait);
+        assert!(matches!(core.next(), Some(Event::Written { result: Ok(()), .. })));
+        assert!(matches!(core.next(), Some(Event::Closed { .. })));
+        assert_eq!((core.next(), core.end()), (None, Ok(false)));
+    }
+    assert!(core.check_closable().is_ok() && sim.open_descriptors().is_empty());
+}
