@@ -8,3 +8,4 @@ mod echo;
 mod exports;
 mod layout;
 mod programs;
+mod trace;
