@@ -15,7 +15,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EBADF; ENOMEM.
     #[doc(alias = "uv_poll_init")]
     pub fn poll_init(&mut self, user: U, number: i32) -> Result<Key> {
-        self.watches.check_free(number, None)?;
+        self.check_free(number, None)?;
         self.kernel.check_watchable(number)?;
         self.slots.reserve()?;
         self.watches.reserve(self.streams.len() + self.polls.len() + 1, number)?;
@@ -36,7 +36,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EINVAL);
         }
         let number = self.watch_mut(index).number;
-        self.watches.check_free(number, Some(index))?;
+        self.check_free(number, Some(index))?;
         let surplus = Readiness::all() - interest;
         self.unwant(index, surplus);
         if interest.is_empty() {

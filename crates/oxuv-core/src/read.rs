@@ -15,18 +15,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ///
     /// # Errors
     /// EINVAL when closing, EALREADY when it is reading, ENOTCONN when it is not connected or its reading side has
-    /// failed.
+    /// failed; EEXIST when another handle waits for the descriptor.
     #[doc(alias = "uv_read_start")]
     pub fn read_start(&mut self, key: Key) -> Result<()> {
         let index = self.open_handle(key, Kind::Tcp)?;
-        let stream = &mut self.streams[self.slots[index].state];
+        let stream = &self.streams[self.slots[index].state];
         if stream.is(StreamFlags::READING) {
             return Err(Errno::EALREADY);
         }
         if !stream.is(StreamFlags::READABLE) {
             return Err(Errno::ENOTCONN);
         }
-        stream.flags |= StreamFlags::READING;
+        self.check_free(stream.watch.number, Some(index))?;
+        self.streams[self.slots[index].state].flags |= StreamFlags::READING;
         self.want(index, Readiness::READ);
         self.set_active(index);
         Ok(())

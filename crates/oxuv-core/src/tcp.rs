@@ -34,7 +34,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.streams[self.slots[index].state].fd.is_some() {
             return Err(Errno::EBUSY);
         }
-        self.watches.check_free(K::number(&fd), None)?;
+        self.check_free(K::number(&fd), None)?;
         self.kernel.adopt(&fd)?;
         self.give_socket(index, fd)?;
         self.streams[self.slots[index].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
@@ -44,12 +44,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Binds the handle. Of an address that is in use, listen tells.
     ///
     /// # Errors
-    /// EINVAL when closing, for a second bind, for `ipv6_only` with an IPv4 address, or when the socket is of the other
+    /// EINVAL when closing or connecting, for a second bind, for `ipv6_only` with an IPv4 address, or when the socket is of the other
     /// family; EADDRNOTAVAIL, EACCES; EMFILE, ENFILE, ENOBUFS, ENOMEM for the socket.
     #[doc(alias = "uv_tcp_bind")]
     pub fn tcp_bind(&mut self, key: Key, address: &SocketAddr, flags: BindFlags) -> Result<()> {
         let index = self.open_handle(key, Kind::Tcp)?;
-        if flags.ipv6_only && address.is_ipv4() {
+        let is_connecting = self.streams[self.slots[index].state].connect.is_some();
+        if is_connecting || flags.ipv6_only && address.is_ipv4() {
             return Err(Errno::EINVAL);
         }
         self.ensure_socket(index, address.ip())?;
@@ -76,6 +77,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(error);
         }
         self.ensure_socket(index, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?;
+        let stream = &self.streams[self.slots[index].state];
+        self.check_free(stream.watch.number, Some(index))?;
         let stream = &mut self.streams[self.slots[index].state];
         self.kernel.listen(Self::socket(stream)?, backlog)?;
         stream.flags -= StreamFlags::READABLE | StreamFlags::WRITABLE;
@@ -107,6 +110,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         if stream.delayed_error.is_none() {
             self.ensure_socket(index, address.ip())?;
+            let stream = &self.streams[self.slots[index].state];
+            self.check_free(stream.watch.number, Some(index))?;
             let stream = &mut self.streams[self.slots[index].state];
             match self.kernel.connect(Self::socket(stream)?, address) {
                 Ok(()) | Err(Errno::EINPROGRESS) => {}

@@ -6,7 +6,7 @@
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Readiness};
-use crate::slots::Slots;
+use crate::slots::{Slot, Slots};
 use crate::{Buffers, Core, Key, Kind};
 
 /// The interest in one descriptor.
@@ -41,7 +41,7 @@ pub(crate) struct Watches {
     pub(crate) unsynced: Vec<Key>,
     /// Handles that the kernel had no resources for. They are left alone for one wait, which is a short one.
     pub(crate) retries: Vec<Key>,
-    /// For each number of a descriptor the slot of the handle that wants to know of it, or [`NOBODY`].
+    /// For each number of a descriptor the slot of the handle that wants to know of it, or wanted to last, or [`NOBODY`].
     owners: Vec<u32>,
 }
 
@@ -59,21 +59,6 @@ impl Watches {
             self.owners.resize(numbers, NOBODY);
         }
         Ok(())
-    }
-
-    /// EEXIST if a handle other than `slot` wants to know of the descriptor.
-    pub(crate) fn check_free(&self, number: i32, slot: Option<u32>) -> Result<()> {
-        match usize::try_from(number).ok().and_then(|number| self.owners.get(number)) {
-            Some(&owner) if owner != NOBODY && Some(owner) != slot => Err(Errno::EEXIST),
-            _ => Ok(()),
-        }
-    }
-
-    #[inline]
-    fn set_owner(&mut self, number: i32, owner: u32) {
-        if let Some(entry) = self.owners.get_mut(number as usize) {
-            *entry = owner;
-        }
     }
 }
 
@@ -102,9 +87,41 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let (number, is_new) = (watch.number, watch.wanted.is_empty());
         watch.wanted |= readiness;
         if is_new {
-            self.watches.set_owner(number, index);
+            self.own(number, index);
         }
         self.mark_unsynced(index);
+    }
+
+    /// The kernel is about to be told that this handle wants to know of a descriptor.
+    #[inline]
+    fn own(&mut self, number: i32, index: u32) {
+        let Some(owner) = self.watches.owners.get_mut(number as usize) else { return };
+        let before = std::mem::replace(owner, index);
+        if before != index && self.watch_of(before, number).is_some() {
+            // It has lost interest, of which the kernel was not told. Nor will it be: the entry is another's now.
+            self.watch_mut(before).watched = Readiness::empty();
+        }
+    }
+
+    /// What the handle at this slot wants to know of a descriptor, if that is its own.
+    fn watch_of(&self, slot: u32, number: i32) -> Option<&Watch> {
+        if slot == NOBODY {
+            return None;
+        }
+        let Slot { kind, state, .. } = self.slots[slot];
+        let watch = match kind {
+            Kind::Tcp => &self.streams[state].watch,
+            Kind::Poll => &self.polls[state],
+            _ => return None,
+        };
+        (watch.number == number).then_some(watch)
+    }
+
+    /// EEXIST if a handle other than `slot` wants to know of the descriptor.
+    pub(crate) fn check_free(&self, number: i32, slot: Option<u32>) -> Result<()> {
+        let owner = usize::try_from(number).ok().and_then(|number| self.watches.owners.get(number));
+        let other = owner.filter(|&&owner| Some(owner) != slot).and_then(|&owner| self.watch_of(owner, number));
+        if other.is_some_and(|watch| !watch.wanted.is_empty()) { Err(Errno::EEXIST) } else { Ok(()) }
     }
 
     /// Takes away from what we want to know of a handle's descriptor.
@@ -115,10 +132,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return;
         }
         watch.wanted -= readiness;
-        let (number, is_over) = (watch.number, watch.wanted.is_empty());
-        if is_over {
-            self.watches.set_owner(number, NOBODY);
-        }
         self.mark_unsynced(index);
     }
 
@@ -135,11 +148,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Wants to know nothing of a handle's descriptor, and has the kernel forget it at once: it is about to be closed,
     /// by us or by its owner. (That alone would do, were there no copy of the descriptor in another process.)
     pub(crate) fn forget(&mut self, index: u32) {
-        let watch = self.watch_mut(index);
-        let (number, wanted) = (watch.number, std::mem::take(&mut watch.wanted));
-        if !wanted.is_empty() {
-            self.watches.set_owner(number, NOBODY);
-        }
+        self.watch_mut(index).wanted = Readiness::empty();
         self.unwatch(index);
     }
 

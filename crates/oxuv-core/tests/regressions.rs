@@ -138,3 +138,14 @@ fn streams_that_are_closed_before_their_writes_are_told_leave_nothing_behind() {
     }
     assert!(core.check_closable().is_ok() && sim.open_descriptors().is_empty());
 }
+
+#[test]
+fn a_bind_does_not_hide_how_a_connect_has_failed() {
+    let (_, mut core) = new(1, Faults { refuse: 1000, ..Faults::none() });
+    let key = core.tcp_init(()).unwrap();
+    core.tcp_connect(key, (), &([127, 0, 0, 1], 80).into()).unwrap();
+    assert_eq!(core.tcp_bind(key, &([127, 0, 0, 1], 0).into(), Default::default()), Err(Errno::EINVAL));
+    core.begin(Mode::Default);
+    assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
+    assert_eq!((core.next(), core.end()), (None, Ok(false)));
+}

@@ -90,16 +90,28 @@ pub struct Keepalive {
     pub count: u32,
 }
 
+impl Keepalive {
+    /// Whether a socket would take these.
+    ///
+    /// # Errors
+    /// EINVAL for a time of 0 or beyond 32767, or a count of 0 or beyond 127.
+    pub fn check(self) -> Result<()> {
+        // Linux: MAX_TCP_KEEPIDLE, MAX_TCP_KEEPINTVL, MAX_TCP_KEEPCNT.
+        let is_fine = [(self.idle, 32767), (self.interval, 32767), (self.count, 127)]
+            .iter()
+            .all(|&(value, limit)| (1..=limit).contains(&value));
+        if is_fine { Ok(()) } else { Err(Errno::EINVAL) }
+    }
+}
+
 /// Whether an idle connection is probed (`SO_KEEPALIVE`), and when.
 ///
 /// # Errors
-/// EINVAL for a time or count of 0, or beyond 32767 (the count: 127); EOPNOTSUPP when it is no TCP socket.
+/// As [`Keepalive::check`], without effect; EOPNOTSUPP when it is no TCP socket.
 pub fn set_keepalive(fd: &Descriptor, keepalive: Option<Keepalive>) -> Result<()> {
+    keepalive.map_or(Ok(()), Keepalive::check)?;
     sockopt::set_socket_keepalive(fd, keepalive.is_some())?;
     if let Some(Keepalive { idle, interval, count }) = keepalive {
-        if idle == 0 || interval == 0 || count == 0 {
-            return Err(Errno::EINVAL);
-        }
         sockopt::set_tcp_keepidle(fd, Duration::from_secs(idle.into()))?;
         sockopt::set_tcp_keepintvl(fd, Duration::from_secs(interval.into()))?;
         sockopt::set_tcp_keepcnt(fd, count)?;

@@ -148,9 +148,11 @@ impl Tcp {
     /// Has an idle connection probed (`SO_KEEPALIVE`), or not. Without a socket it is remembered for when there is one.
     ///
     /// # Errors
-    /// EINVAL when closing, or for times out of range.
+    /// EINVAL when closing, or for a time or count of 0, a time beyond 32767 or a count beyond 127.
     #[doc(alias = "uv_tcp_keepalive")]
     pub fn set_keepalive(&self, keepalive: Option<Keepalive>) -> Result<()> {
+        // Without a socket, nobody else would look at the numbers before there is one.
+        keepalive.map_or(Ok(()), Keepalive::check)?;
         self.with(|core, key| core.tcp_keepalive(key, keepalive))
     }
 
@@ -169,7 +171,8 @@ impl Tcp {
     /// The end of the stream is the error EOF. After any other error the connection is neither readable nor writable.
     ///
     /// # Errors
-    /// EINVAL when closing, EALREADY when it is reading, ENOTCONN when it is not connected or has failed.
+    /// EINVAL when closing, EALREADY when it is reading, ENOTCONN when it is not connected or has failed; EEXIST when a
+    /// [`Poll`](crate::Poll) of this loop waits for its descriptor.
     #[doc(alias = "uv_read_start")]
     pub fn read_start(&self, callback: impl FnMut(&Tcp, Result<&[u8]>) + 'static) -> Result<()> {
         self.with(|core, key| core.read_start(key))?;

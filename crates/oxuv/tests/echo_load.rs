@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use common::example::echo_server;
-use common::{connect, ms, open_descriptors, pattern, wait_until};
+use common::{connect, ms, open_descriptors, pattern, processor_time, wait_until};
 
 const CONNECTIONS: u64 = 200;
 const LARGEST: u64 = 1 << 20;
@@ -66,13 +66,6 @@ fn vanish(mut peer: TcpStream, random: &mut Random, bytes: &[u8]) {
     // What comes back after this finds nobody. The writing end may be stuck by then, too.
     peer.set_nonblocking(true).unwrap();
     let _ = peer.write(bytes);
-}
-
-/// Ticks of processor time that a process has used.
-fn processor_time(process: u32) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }
 
 fn one_round_trip(address: SocketAddr) {

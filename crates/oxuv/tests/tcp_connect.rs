@@ -210,7 +210,7 @@ fn many_may_connect_at_once() {
                 .accept()
                 .unwrap()
                 .read_start(|client, read| match read {
-                    Ok(bytes) => client.write(bytes.to_vec(), |_, written| written.unwrap()).unwrap(),
+                    Ok(bytes) => client.write(Vec::from(bytes), |_, written| written.unwrap()).unwrap(),
                     Err(_) => client.close().unwrap(),
                 })
                 .unwrap();
@@ -234,4 +234,3 @@ fn many_may_connect_at_once() {
     run(&lp);
     assert_eq!((told.get(), lp.handles().len()), (MANY, 1));
 }
-

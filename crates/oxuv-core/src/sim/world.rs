@@ -110,7 +110,7 @@ impl World {
     }
 
     fn sendable(&mut self, fd: i32, wanted: usize) -> Result<usize> {
-        let connection = self.connection_of(fd)?;
+        let connection = self.connection_of(fd).map_err(|_| Errno::EPIPE)?;
         self.disturb(connection)?;
         let count = self.connections[connection].sendable(wanted)?;
         Ok(self.cut_short(count, self.faults.short_write))

@@ -33,7 +33,8 @@ impl Machine<'_> {
         ensure!(handle.key == key && self.model.known(place).is_ok(), "{event:?} of a handle that is closed");
         self.model.advance(count, phase, time).map_err(|error| format!("{error}, at {event:?}"))?;
         self.take(event, place, phase, time)?;
-        self.model.turn.last = Some(place);
+        // What is written in the callback of a connect may be reported right behind it.
+        self.model.turn.last = Some(place).filter(|_| !matches!(event, Event::Connected { .. }));
         if self.callback(place)? == Flow::Left {
             return Ok(Flow::Left);
         }

@@ -227,7 +227,7 @@ impl<'a> Machine<'a> {
                 let connection = &outside.connections[connection];
                 !stream.is_reading || connection.read == connection.sent && !connection.has_ended
             });
-            let partner = stream.connection.and_then(|connection| outside.connections[connection].partner);
+            let partner = stream.connection.and_then(|number| outside.connections[number].peer.partner(&self.sim));
             // Two ends of ours may wait for each other for ever.
             partner.is_some() || stream.requests() == 0 && has_read && outside.is_sent[place].is_none()
         })

@@ -34,7 +34,7 @@ pub(crate) struct Stream {
     pub(crate) is_failing: bool,
     pub(crate) connect: Option<u64>,
     pub(crate) is_connected: bool,
-    /// It could not be connected.
+    /// It could not be connected once: what was written before the next try fails still.
     pub(crate) has_failed: bool,
     pub(crate) writes: VecDeque<Request>,
     pub(crate) shutdown: Option<u64>,
@@ -49,7 +49,8 @@ impl Stream {
     /// What a close leaves of it: its requests.
     pub(crate) fn close(&mut self) {
         let (writes, connection) = (std::mem::take(&mut self.writes), self.connection);
-        *self = Stream { connect: self.connect, writes, shutdown: self.shutdown, connection, ..Stream::default() };
+        let (connect, shutdown, has_failed) = (self.connect, self.shutdown, self.has_failed);
+        *self = Stream { connect, writes, shutdown, connection, has_failed, ..Stream::default() };
     }
 
     pub(crate) fn requests(&self) -> usize {
@@ -100,14 +101,15 @@ impl Model {
     pub(crate) fn connecting(&mut self, place: Place, user: u64) {
         let stream = &mut self.handles[place].stream;
         (stream.has_socket, stream.is_readable, stream.is_writable) = (true, true, true);
-        (stream.connect, stream.has_failed, stream.may_be_pending) = (Some(user), false, true);
+        (stream.connect, stream.may_be_pending) = (Some(user), true);
     }
 
     pub(crate) fn take_connect(&mut self, place: Place, user: u64, result: Result<()>) -> Check {
         let stream = &mut self.handles[place].stream;
         let connect = stream.connect.take();
         ensure!(connect == Some(user), "the report of connect {user:#x} comes where {connect:?} was to come");
-        (stream.is_connected, stream.has_failed, stream.may_be_pending) = (result.is_ok(), result.is_err(), true);
+        (stream.is_connected, stream.may_be_pending) = (result.is_ok(), true);
+        stream.has_failed |= result.is_err();
         Ok(())
     }
 
@@ -180,7 +182,7 @@ impl Model {
     pub(crate) fn shut_down(&mut self, place: Place, user: u64) -> Result<()> {
         self.known(place)?;
         let stream = &mut self.handles[place].stream;
-        if !stream.is_writable {
+        if !stream.is_writable || stream.shutdown.is_some() {
             return Err(Errno::ENOTCONN);
         }
         (stream.is_writable, stream.shutdown, stream.may_be_pending) = (false, Some(user), true);

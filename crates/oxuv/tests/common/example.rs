@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::DEADLINE;
@@ -13,19 +14,24 @@ use super::DEADLINE;
 pub(crate) struct Example {
     child: Child,
     lines: Receiver<String>,
+    /// What it has printed to standard error, when it has ended.
+    errors: Option<JoinHandle<String>>,
 }
 
 impl Example {
     /// Starts an example. `cargo test` has built it; `cargo test --test ...` alone does not.
     pub(crate) fn start(name: &str, arguments: &[&str]) -> Example {
-        let mut path: PathBuf = std::env::current_exe().unwrap();
-        path.pop();
-        path.pop();
-        path.extend(["examples", name]);
-        assert!(path.exists(), "{} is missing: cargo build --examples makes it", path.display());
-        let mut command = Command::new(path);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        Example::spawn(Command::new(program(name)).args(arguments))
+    }
+
+    /// As `start`, with no more than so many descriptors.
+    pub(crate) fn start_limited(name: &str, arguments: &[&str], descriptors: u32) -> Example {
+        let script = format!("ulimit -n {descriptors} && exec \"$0\" \"$@\"");
+        Example::spawn(Command::new("sh").args(["-c", &script]).arg(program(name)).args(arguments))
+    }
+
+    fn spawn(command: &mut Command) -> Example {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
@@ -35,7 +41,13 @@ impl Example {
                 }
             }
         });
-        Example { child, lines }
+        let mut stderr = child.stderr.take().unwrap();
+        let errors = std::thread::spawn(move || {
+            let mut text = String::new();
+            stderr.read_to_string(&mut text).unwrap();
+            text
+        });
+        Example { child, lines, errors: Some(errors) }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -62,8 +74,7 @@ impl Example {
                 Err(RecvTimeoutError::Timeout) => panic!("it does not end"),
             }
         }
-        let mut errors = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        let errors = self.errors.take().unwrap().join().unwrap();
         let status = self.child.wait().unwrap();
         (rest, errors, status)
     }
@@ -77,9 +88,26 @@ impl Drop for Example {
     }
 }
 
+fn program(name: &str) -> PathBuf {
+    let mut path: PathBuf = std::env::current_exe().unwrap();
+    path.pop();
+    path.pop();
+    path.extend(["examples", name]);
+    assert!(path.exists(), "{} is missing: cargo build --examples makes it", path.display());
+    path
+}
+
 /// Starts an echo server on a free port, and returns where it listens.
 pub(crate) fn echo_server(name: &str) -> (Example, SocketAddr) {
-    let server = Example::start(name, &["127.0.0.1:0"]);
+    listening(Example::start(name, &["127.0.0.1:0"]))
+}
+
+/// As `echo_server`, with no more than so many descriptors.
+pub(crate) fn echo_server_limited(name: &str, descriptors: u32) -> (Example, SocketAddr) {
+    listening(Example::start_limited(name, &["127.0.0.1:0"], descriptors))
+}
+
+fn listening(server: Example) -> (Example, SocketAddr) {
     let line = server.line();
     let address = line.strip_prefix("echo server on ").and_then(|line| line.split(';').next());
     let address: SocketAddr = address.unwrap_or_else(|| panic!("{line}")).parse().unwrap();

@@ -214,3 +214,10 @@ pub(crate) fn in_child(test: &str, descriptors: u32, body: impl FnOnce()) {
 pub(crate) fn open_descriptors(process: &str) -> usize {
     std::fs::read_dir(format!("/proc/{process}/fd")).unwrap().count()
 }
+
+/// Ticks (hundredths of a second) of processor time that a process has used.
+pub(crate) fn processor_time(process: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
