@@ -75,7 +75,7 @@ impl Machine<'_> {
             Event::Poll { result, .. } => self.take_poll(place, result)?,
             Event::Connected { key, user, result } => {
                 self.model.take_connect(place, user, result)?;
-                let refusals = [Errno::ECONNREFUSED, Errno::EADDRINUSE, Errno::ECONNRESET];
+                let refusals = [Errno::ECONNREFUSED, Errno::EADDRINUSE, Errno::ECONNRESET, Errno::EPIPE];
                 self.check_result(place, result, &refusals)?;
                 let has_peer = self.core.tcp_peer_address(key).is_ok();
                 ensure!(has_peer || result.is_err(), "it is not connected");
@@ -188,7 +188,10 @@ impl Machine<'_> {
             ensure!(connection.peer.has_ended(&self.sim) && (has_read || is_reset), "the stream ends early");
             return Ok(());
         }
-        let has_ended = connection.has_ended || connection.peer.has_reset(&self.sim);
+        let peer = connection.peer;
+        // The other end may be a socket that the program has never taken.
+        let was_dropped = peer.partner(&self.sim).is_some() && peer.has_ended(&self.sim);
+        let has_ended = connection.has_ended || peer.has_reset(&self.sim) || was_dropped;
         ensure!(has_ended, "the stream of place {place} ends although the peer has not");
         ensure!(connection.read == connection.sent, "the stream of place {place} ends early: {connection:?}");
         Ok(())
