@@ -63,8 +63,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins a round: it is about the streams fed by now. False if there are none.
     #[inline]
     pub(crate) fn begin_pending(&mut self) -> bool {
+        if self.pending.fed == 0 {
+            // Those that were closed since they were fed.
+            self.pending.queue.clear();
+            return false;
+        }
         self.pending.round = self.pending.queue.len();
-        self.pending.fed > 0
+        true
     }
 
     pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {

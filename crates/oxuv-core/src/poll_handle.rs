@@ -28,7 +28,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ///
     /// # Errors
     /// EINVAL when closing, or for an `interest` in ERROR or HANG_UP, which come without being asked for; EEXIST when
-    /// another handle of this loop waits for the descriptor.
+    /// another handle of this loop waits for the descriptor; EBADF or EPERM when its owner has closed it, and the number
+    /// is nobody's or a file's. The handle is stopped after the last two.
     #[doc(alias = "uv_poll_start")]
     pub fn poll_start(&mut self, key: Key, interest: Readiness) -> Result<()> {
         let index = self.open_handle(key, Kind::Poll)?;
@@ -43,6 +44,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return self.poll_stop(key);
         }
         self.want(index, interest);
+        // The descriptor is somebody else's and may be closed by now: that is to be learnt here, not never.
+        if let Err(error @ (Errno::EBADF | Errno::EPERM)) = self.watch_now(index) {
+            self.forget(index);
+            self.set_inactive(index);
+            return Err(error);
+        }
         self.set_active(index);
         Ok(())
     }

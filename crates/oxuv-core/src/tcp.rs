@@ -76,6 +76,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(error) = stream.delayed_error {
             return Err(error);
         }
+        if stream.is(StreamFlags::READING) || stream.connect.is_some() {
+            return Err(Errno::EINVAL);
+        }
         self.ensure_socket(index, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?;
         let stream = &self.streams[self.slots[index].state];
         self.check_free(stream.watch.number, Some(index))?;

@@ -190,18 +190,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         for nth in 0..self.watches.unsynced.len() {
             let key = self.watches.unsynced[nth];
             let Some(index) = Self::find_watcher(&self.slots, key) else { continue };
-            let watch = self.watch_mut(index);
-            watch.is_unsynced = false;
-            let (number, wanted, known) = (watch.number, watch.wanted, !watch.watched.is_empty());
-            if wanted.is_empty() || wanted == watch.watched {
-                continue;
-            }
-            match self.kernel.watch(number, key.to_u64(), wanted, known) {
-                Ok(()) => self.watch_mut(index).watched = wanted,
+            self.watch_mut(index).is_unsynced = false;
+            if self.watch_now(index).is_err() {
                 // Short of memory, or of the watches that the system allows a user.
-                Err(_) => self.watches.retries.push(key),
+                self.watches.retries.push(key);
             }
         }
         self.watches.unsynced.clear();
+    }
+
+    /// Tells the kernel what we want to know of a handle's descriptor, if that is something new.
+    pub(crate) fn watch_now(&mut self, index: u32) -> Result<()> {
+        let key = self.slots.key(index);
+        let watch = self.watch_mut(index);
+        let (number, wanted, known) = (watch.number, watch.wanted, !watch.watched.is_empty());
+        if !wanted.is_empty() && wanted != watch.watched {
+            self.kernel.watch(number, key.to_u64(), wanted, known)?;
+            self.watch_mut(index).watched = wanted;
+        }
+        Ok(())
     }
 }

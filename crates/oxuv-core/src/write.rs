@@ -16,6 +16,8 @@ pub(crate) struct Write<U, B> {
     buffers: B,
     /// The buffer to go on from, and how much of it is sent.
     at: Place,
+    /// Bytes sent that `at` has not moved on by: that looks at the buffers, which may run code of the user's.
+    behind: usize,
     /// Bytes not sent yet.
     left: usize,
 }
@@ -50,7 +52,7 @@ impl Place {
     /// Moves on by `sent` bytes, and past empty buffers.
     fn advance(&mut self, buffers: &impl Buffers, mut sent: usize) {
         while self.buffer < buffers.count() {
-            let rest = buffers.get(self.buffer).len() - self.offset;
+            let rest = buffers.get(self.buffer).len().saturating_sub(self.offset);
             if sent < rest {
                 self.offset += sent;
                 return;
@@ -119,16 +121,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         keep: impl FnOnce(T) -> B,
     ) -> Option<T> {
         let stream = &mut self.streams[state];
-        let mut at = Place::default();
         let mut left = total;
         let goes_at_once = stream.queued == 0 && stream.writes.is_empty() && stream.connect.is_none();
         if let (true, Some(fd)) = (goes_at_once, &stream.fd) {
-            let result = match send(&mut self.kernel, fd, &buffers, at) {
+            let result = match send(&mut self.kernel, fd, &buffers, Place::default()) {
                 Ok(sent) => {
-                    left -= sent;
-                    if left > 0 {
-                        at.advance(&buffers, sent);
-                    }
+                    left -= sent.min(left);
                     (left == 0).then_some(Ok(()))
                 }
                 Err(Errno::EAGAIN) => None,
@@ -144,7 +142,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.requests += 1;
         stream.queued += left;
-        stream.writes.push_back(Write { user, buffers: keep(buffers), at, left });
+        stream.writes.push_back(Write {
+            user,
+            buffers: keep(buffers),
+            at: Place::default(),
+            behind: total - left,
+            left,
+        });
         // While connecting, this is what is wanted anyway.
         self.want(index, Readiness::WRITE);
         None
@@ -202,15 +206,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         // One more than ROUNDS: libuv counts the writes after the first.
         for _ in 0..=ROUNDS {
             let Some(write) = stream.writes.front_mut() else { break };
-            let result = match send(&mut self.kernel, fd, &write.buffers, write.at) {
+            let mut at = write.at;
+            at.advance(&write.buffers, write.behind);
+            (write.at, write.behind) = (at, 0);
+            let result = match send(&mut self.kernel, fd, &write.buffers, at) {
                 Ok(sent) => {
+                    // More than is left has only one who says something else each time.
+                    let sent = sent.min(write.left);
                     stream.queued -= sent;
                     write.left -= sent;
-                    if write.left > 0 {
-                        write.at.advance(&write.buffers, sent);
-                        break;
+                    write.behind = sent;
+                    match write.left {
+                        0 => Ok(()),
+                        // The buffers have shrunk: nothing of it can ever be sent.
+                        _ if sent == 0 => Err(Errno::EINVAL),
+                        _ => break,
                     }
-                    Ok(())
                 }
                 Err(Errno::EAGAIN) => break,
                 Err(error) => Err(error),
@@ -339,7 +350,7 @@ fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<us
 #[inline]
 fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl Buffers, at: Place) -> Result<usize> {
     let sent = match buffers.count() - at.buffer {
-        1 => kernel.send(fd, &buffers.get(at.buffer)[at.offset..]),
+        1 => kernel.send(fd, buffers.get(at.buffer).get(at.offset..).unwrap_or_default()),
         2..=16 => gather::<16, K>(kernel, fd, buffers, at),
         _ => gather::<GATHER, K>(kernel, fd, buffers, at),
     };
@@ -355,7 +366,7 @@ fn gather<const N: usize, K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl 
     let count = (buffers.count() - at.buffer).min(N);
     for (nth, slice) in slices[..count].iter_mut().enumerate() {
         let offset = if nth == 0 { at.offset } else { 0 };
-        *slice = IoSlice::new(&buffers.get(at.buffer + nth)[offset..]);
+        *slice = IoSlice::new(buffers.get(at.buffer + nth).get(offset..).unwrap_or_default());
     }
     kernel.send_vectored(fd, &slices[..count])
 }

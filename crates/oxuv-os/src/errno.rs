@@ -31,6 +31,10 @@ errors! {
     EAGAIN = libc::EAGAIN;
     ECONNABORTED = libc::ECONNABORTED;
     EALREADY = libc::EALREADY;
+    EACCES = libc::EACCES;
+    EADDRNOTAVAIL = libc::EADDRNOTAVAIL;
+    EHOSTUNREACH = libc::EHOSTUNREACH;
+    ENETUNREACH = libc::ENETUNREACH;
     EBADF = libc::EBADF;
     EBUSY = libc::EBUSY;
     ECANCELED = libc::ECANCELED;
@@ -51,6 +55,8 @@ errors! {
     ENOTSOCK = libc::ENOTSOCK;
     EPERM = libc::EPERM;
     EPIPE = libc::EPIPE;
+    EPROTOTYPE = libc::EPROTOTYPE;
+    ETIMEDOUT = libc::ETIMEDOUT;
     UNKNOWN = 4094;
     EOF = 4095;
 }

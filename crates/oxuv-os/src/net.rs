@@ -135,13 +135,12 @@ pub fn accept(fd: &Descriptor) -> Result<Descriptor> {
     Ok(retry(|| net::accept_with(fd, FLAGS))?.into())
 }
 
-/// Makes sure that a descriptor is a socket.
+/// Makes sure that a descriptor is a stream socket.
 ///
 /// # Errors
-/// ENOTSOCK, EBADF.
+/// EPROTOTYPE for a socket of another type, ENOTSOCK, EBADF.
 pub fn check_socket(fd: &Descriptor) -> Result<()> {
-    sockopt::socket_type(fd)?;
-    Ok(())
+    if sockopt::socket_type(fd)? == SocketType::STREAM { Ok(()) } else { Err(Errno::EPROTOTYPE) }
 }
 
 /// Receives what has come, up to the buffer's size; an empty slice at the end of the stream.

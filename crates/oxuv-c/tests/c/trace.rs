@@ -97,7 +97,7 @@ impl Server {
             Ok(bytes) => {
                 self.note(format!("{number} read {}", bytes.len()));
                 let written = move |_: &Tcp, result| server.note(format!("{number} written {}", code(result)));
-                client.write(bytes.to_vec(), written).unwrap();
+                client.write(Vec::from(bytes), written).unwrap();
             }
             Err(Errno::EOF) => {
                 self.note(format!("{number} end"));
