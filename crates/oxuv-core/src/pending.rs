@@ -91,3 +91,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sim::{Faults, Sim};
+    use crate::{Config, Core, Mode, One};
+
+    #[test]
+    fn streams_that_are_written_to_and_closed_do_not_pile_up() {
+        let sim = Sim::new(1, Faults::none());
+        let mut core: Core<Sim, u32, One<Vec<u8>>> = Core::new(sim.clone(), Config::default()).unwrap();
+        for _ in 0..100 {
+            let (fd, _peer) = sim.pair().unwrap();
+            let tcp = core.tcp_init(0).unwrap();
+            core.tcp_open(tcp, fd).unwrap();
+            core.write(tcp, 0, One(vec![1]), |bytes| bytes).unwrap();
+            core.close(tcp).unwrap();
+            core.begin(Mode::Default);
+            while core.next().is_some() {}
+            assert_eq!(core.end(), Ok(false));
+        }
+        assert!(core.pending.queue.len() <= 1, "{} are left", core.pending.queue.len());
+    }
+}

@@ -39,7 +39,7 @@ impl Key {
 /// What kind of handle a slot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// No handle: a free slot, or a list's sentinel.
+    /// No handle, or one that is closed.
     None,
     /// Runs a callback later, once or repeatedly.
     Timer,

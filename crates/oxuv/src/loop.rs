@@ -45,7 +45,7 @@ impl Inner {
         self.core.borrow_mut().as_mut()?.next()
     }
 
-    /// Asks the core one thing. Nothing of the user's runs meanwhile.
+    /// Asks the core one thing. Nothing of the user's runs meanwhile but the `as_ref` of what is written.
     #[inline]
     pub(crate) fn with<T>(&self, ask: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
         match self.core.borrow_mut().as_mut() {

@@ -10,7 +10,9 @@ use crate::{Handle, LoopRef, Readiness, Result};
 
 /// Calls a closure whenever a descriptor that the program owns is ready. Phase: poll.
 ///
-/// For libraries that do their own reading and writing. The descriptor is made non-blocking, and never closed.
+/// For libraries that do their own reading and writing. The descriptor is made non-blocking, and never closed. Close
+/// or stop the handle *before* you close the descriptor: if a copy of it is open elsewhere, the kernel would go on
+/// reporting it, and nobody could stop that.
 ///
 /// The closure is called in each turn in which the descriptor is ready (level-triggered). An error of the descriptor
 /// is told as EBADF, and the handle is stopped then.

@@ -40,7 +40,7 @@ pub struct Tcp(pub(crate) Handle);
 is_a_handle!(Tcp);
 
 impl Tcp {
-    /// A new handle, without a socket: it gets one by [`Tcp::bind`], [`Tcp::listen`] or [`Tcp::open`].
+    /// A new handle, without a socket: it gets one by [`Tcp::bind`], [`Tcp::listen`], [`Tcp::connect`] or [`Tcp::open`].
     ///
     /// # Errors
     /// ENOMEM; EINVAL when the loop is gone.
@@ -96,7 +96,8 @@ impl Tcp {
         Ok(())
     }
 
-    /// The connection that waits on this listener, as a new handle of the same loop.
+    /// The connection that waits on this listener, as a new handle of the same loop. It stays open until it is closed,
+    /// also if the value returned is dropped.
     ///
     /// # Errors
     /// EAGAIN when none waits, EINVAL when closing, ENOMEM.
@@ -195,6 +196,9 @@ impl Tcp {
     ///
     /// `on_done` is called once, never inside this call: with `Ok` when the kernel has taken everything, with
     /// ECANCELED when the handle is closed before. Phase: pending, poll or closing.
+    ///
+    /// The bytes are looked at by `as_ref`, now and later, inside the loop: it gives the same bytes each time, and does
+    /// not call this loop.
     ///
     /// # Errors
     /// EINVAL for more than 2^31-1 bytes, or when closed; EBADF when closing, or without a socket; EPIPE when not

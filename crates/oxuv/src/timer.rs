@@ -8,8 +8,9 @@ use crate::{Handle, LoopRef, Result};
 
 /// Calls a closure later, once or repeatedly. Phase: timers.
 ///
-/// Times count from [`LoopRef::now`], the time at which the turn began, not from the call. A timer never comes early
-/// (on a loop with a grain: by no more than the grain); timers due at the same time come in the order in which they
+/// Times count from [`LoopRef::now`], which is read once a turn, not from the call: after work that took long, call
+/// [`LoopRef::update_time`] first. Counted so, a timer never comes early (on a loop with a grain: by no more than the
+/// grain, and a repeat shorter than the grain comes in each turn); timers due at the same time come in the order in which they
 /// were started.
 ///
 /// ```
