@@ -126,6 +126,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         stream.connect = Some(user);
         self.requests += 1;
+        if self.step.stage == Stage::Read && self.step.key == key {
+            // Reading what has failed before could now take the error that tells how the connect ends.
+            self.step.stage = Stage::None;
+        }
         if stream.delayed_error.is_some() {
             self.feed(index);
         } else {

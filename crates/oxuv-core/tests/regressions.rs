@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use oxuv_core::sim::{Faults, Fd, Peer, Sim};
+use oxuv_core::sim::{Faults, Fd, Note, Peer, Sim};
 use oxuv_core::{Config, Core, Errno, Event, Key, Mode, One};
 
 type Loop = Core<Sim, (), One<Vec<u8>>>;
@@ -148,4 +148,19 @@ fn a_bind_does_not_hide_how_a_connect_has_failed() {
     core.begin(Mode::Default);
     assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
     assert_eq!((core.next(), core.end()), (None, Ok(false)));
+}
+
+#[test]
+fn a_read_does_not_take_the_error_of_a_connect_that_began_meanwhile() {
+    let (sim, mut core) = new(1, Faults::none());
+    let key = core.tcp_init(()).unwrap();
+    core.tcp_connect(key, (), &([127, 0, 0, 1], 80).into()).unwrap();
+    core.begin(Mode::Default);
+    assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
+    core.read_start(key).unwrap();
+    assert_eq!(core.next(), Some(Event::NeedBuffer { key, user: () }));
+    core.tcp_connect(key, (), &([127, 0, 0, 1], 81).into()).unwrap();
+    assert_eq!(read(&mut core, key), Ok(vec![]));
+    assert!(!sim.trace().iter().any(|note| matches!(note, Note::Received { .. })));
+    assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
 }

@@ -175,9 +175,9 @@ fn a_write_of_nothing_is_told_once_wherever_it_stands() {
     let reader = thread::spawn(move || {
         let mut bytes = vec![0; size + 2];
         peer.read_exact(&mut bytes).unwrap();
-        bytes[size..].to_vec()
+        (bytes[size..].to_vec(), peer)
     });
     run(&lp);
     assert_eq!(trace.take(), ["among others ok", "nothing ok", "nothing again ok"]);
-    assert_eq!(reader.join().unwrap(), b"xy");
+    assert_eq!(reader.join().unwrap().0, b"xy");
 }

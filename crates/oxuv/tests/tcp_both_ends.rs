@@ -5,9 +5,10 @@ mod common;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 
-use common::{DEADLINE, Trace, bound, fill, new_loop, outcome, pattern, run, run_until, turn};
-use oxuv::{Loop, LoopRef, Mode, Tcp, Timer};
+use common::{DEADLINE, Trace, assert_idle, bound, fill, new_loop, outcome, pattern, run, run_until, turn};
+use oxuv::{LoopRef, Tcp};
 
 /// A handle that connects to a socket outside.
 fn connecting(lp: &LoopRef) -> (Tcp, TcpStream) {
@@ -21,6 +22,7 @@ fn connecting(lp: &LoopRef) -> (Tcp, TcpStream) {
 }
 
 const MANY: usize = 4 << 20;
+const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
 fn we_end_first_and_go_on_reading() {
@@ -105,15 +107,6 @@ fn both_end_at_about_the_same_time_and_the_run_ends_with_nobody_closed() {
     assert!(!client.is_closing() && !client.is_active());
 }
 
-/// How many turns a loop makes in a second in which nothing happens.
-fn idle_second(lp: &Loop) -> u64 {
-    let timer = Timer::new(lp).unwrap();
-    timer.start(std::time::Duration::from_secs(1), |timer| timer.owner().stop()).unwrap();
-    let turns = lp.turns();
-    lp.run(Mode::Default).unwrap();
-    lp.turns() - turns
-}
-
 #[test]
 fn after_much_traffic_an_idle_connection_costs_nothing() {
     let (lp, trace) = (new_loop(), Trace::new());
@@ -130,7 +123,7 @@ fn after_much_traffic_an_idle_connection_costs_nothing() {
     });
     run_until(&lp, || trace.len() == 1);
     let _peer = thread.join().unwrap();
-    assert!(idle_second(&lp) <= 2);
+    assert_idle(&lp, SECOND);
     assert_eq!((trace.take(), tcp.write_queue_size()), (vec!["write ok".to_string()], 0));
 }
 
@@ -145,5 +138,5 @@ fn a_connection_that_nobody_reads_costs_nothing_even_with_bytes_waiting_and_the_
     run(&lp);
     peer.write_all(b"y").unwrap();
     drop(peer);
-    assert!(idle_second(&lp) <= 3);
+    assert_idle(&lp, SECOND);
 }

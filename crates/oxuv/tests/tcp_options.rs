@@ -133,19 +133,17 @@ fn a_socket_that_connect_makes_gets_what_was_asked_for_before() {
         tcp.set_keepalive(keepalive).unwrap();
         tcp.connect(listener.local_addr().unwrap(), |_, connected| connected.unwrap()).unwrap();
         run(&lp);
-        wait_until(|| has_keepalive_timer(tcp.local_addr().unwrap().port()) == keepalive.is_some());
+        let ends = (tcp.local_addr().unwrap().port(), tcp.peer_addr().unwrap().port());
+        wait_until(|| has_keepalive_timer(ends) == Some(keepalive.is_some()));
     }
 }
 
-/// Whether the kernel's table of connections says that the one from this port is about to be probed some day.
-fn has_keepalive_timer(port: u16) -> bool {
+/// Whether the kernel's table of connections says that the one between these ports is to be probed some day.
+fn has_keepalive_timer((ours, theirs): (u16, u16)) -> Option<bool> {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
-    let local = format!("0100007F:{port:04X}");
-    // Connections of the past may have had the port; the one meant is established (01).
-    table
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>())
-        .any(|columns| columns[1] == local && columns[3] == "01" && columns[5].starts_with("02:"))
+    let ends = format!(" 0100007F:{ours:04X} 0100007F:{theirs:04X} ");
+    let line = table.lines().find(|line| line.contains(&ends))?;
+    Some(line.split_whitespace().nth(5)?.starts_with("02:"))
 }
 
 #[test]

@@ -122,15 +122,16 @@ impl<'a> Machine<'a> {
                 self.model.stop = true;
             }
         }
-        self.finish(mode, will_run, was_alive)
+        self.finish(mode, will_run, was_alive, turns)
     }
 
     /// A run is over: what it returns, and why it may be over.
-    fn finish(&mut self, mode: Mode, has_run: bool, was_alive: bool) -> Check {
+    fn finish(&mut self, mode: Mode, has_run: bool, was_alive: bool, turns_before: u64) -> Check {
         let (was_stopped, turns) = (self.model.stop, self.core.turns());
         if has_run {
             self.model.finish_run(turns, self.core.time())?;
-            if self.program.faults == Default::default() {
+            // After a stop in the timers before the first turn there was no poll.
+            if self.program.faults == Default::default() && turns > turns_before {
                 self.outside.borrow().check_asyncs(&self.model, turns)?;
             }
         }

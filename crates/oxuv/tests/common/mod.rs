@@ -72,6 +72,21 @@ pub(crate) fn spend(time: Duration) {
     wait_until(|| start.elapsed() >= time);
 }
 
+/// Runs a loop for a while in which nothing happens: that takes hardly a turn, and hardly any processor time.
+pub(crate) fn assert_idle(lp: &Loop, time: Duration) {
+    let timer = Timer::new(lp).unwrap();
+    timer.start(time, |timer| timer.owner().stop()).unwrap();
+    let (turns, used) = (lp.turns(), processor_time_of_this_thread());
+    lp.run(Mode::Default).unwrap();
+    let (turns, used) = (lp.turns() - turns, processor_time_of_this_thread() - used);
+    assert!(turns <= 3 && used < time / 4, "{turns} turns, {used:?}");
+    timer.close().unwrap();
+}
+
+fn processor_time_of_this_thread() -> Duration {
+    rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).try_into().unwrap()
+}
+
 /// What happened, in its order. All clones are one trace.
 #[derive(Clone, Default)]
 pub(crate) struct Trace(Rc<RefCell<Vec<String>>>);

@@ -1,0 +1,319 @@
+//! The driver of libuv.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_uint};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::ptr::from_mut;
+use std::rc::Rc;
+
+use libuv_sys2::*;
+use oxuv_order::{Callback, Driver, Kind, Listener, Mode, Outcome, Side};
+
+use crate::callbacks::*;
+use crate::library::Library;
+use crate::requests::*;
+
+/// libuv, or the library that was named instead.
+pub struct Libuv {
+    library: &'static Library,
+    /// Made by `new`, and freed when it is dropped.
+    lp: *mut uv_loop_t,
+    is_closed: Cell<bool>,
+    listener: Listener,
+    slots: RefCell<BTreeMap<String, Rc<Slot>>>,
+}
+
+/// Calls a function of the library.
+macro_rules! call {
+    ($self:ident.$function:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: the loop is open until the driver is dropped or the script has closed it, which is the script's
+        // last action. Handles are initialised when they get their name, in memory that lives longer than the loop,
+        // and a script does to each what its kind allows. Other pointers are valid during the call, which is as long
+        // as the library uses them. Nothing of this driver is borrowed: callbacks may call it.
+        unsafe { ($self.library.$function)($($argument),*) }
+    };
+}
+
+/// One of a handle's two callbacks, for the library.
+macro_rules! pick {
+    ($callback:expr, $function:ident $(, $kind:ty)?) => {
+        Some(if $callback.other { $function::<$($kind,)? true> } else { $function::<$($kind,)? false> })
+    };
+}
+
+impl Libuv {
+    fn slot(&self, name: &str) -> Rc<Slot> {
+        self.slots.borrow().get(name).unwrap_or_else(|| panic!("no handle {name}")).clone()
+    }
+
+    fn get<T>(&self, name: &str) -> *mut T {
+        self.slot(name).handle()
+    }
+
+    /// The slot for a new handle. A handle that was closed leaves its memory to the next of its name.
+    fn make<T>(&self, name: &str, init: impl FnOnce(*mut T) -> c_int) -> Outcome {
+        let new = || Rc::new(Slot::new(name, &self.listener));
+        let slot = self.slots.borrow_mut().entry(name.to_owned()).or_insert_with(new).clone();
+        named(init(slot.handle()))?;
+        // SAFETY: the handle was initialised, and its `data` is the program's own.
+        unsafe { (*slot.handle::<uv_handle_t>()).data = Rc::as_ptr(&slot).cast_mut().cast() };
+        Ok(())
+    }
+
+    fn kind(&self, name: &str) -> uv_handle_type {
+        // SAFETY: the handle was initialised when it got its name.
+        unsafe { (*self.get::<uv_handle_t>(name)).type_ }
+    }
+}
+
+fn named(status: c_int) -> Outcome {
+    if status < 0 { Err(error_name(status)) } else { Ok(()) }
+}
+
+#[allow(non_upper_case_globals)] // The names of the kinds.
+impl Driver for Libuv {
+    fn side() -> Side {
+        if Library::is_libuv() { Side::Libuv } else { Side::C }
+    }
+
+    fn new(listener: Listener) -> Libuv {
+        // SAFETY: a loop is made of numbers, pointers that may be null, and optional functions.
+        let lp = Box::into_raw(Box::new(unsafe { std::mem::zeroed() }));
+        let (library, slots) = (Library::get(), RefCell::default());
+        let driver = Libuv { library, lp, is_closed: Cell::new(false), listener, slots };
+        named(call!(driver.uv_loop_init(driver.lp))).unwrap();
+        driver
+    }
+
+    fn run(&self, mode: Mode) -> Outcome<bool> {
+        let mode = match mode {
+            Mode::Default => uv_run_mode_UV_RUN_DEFAULT,
+            Mode::Once => uv_run_mode_UV_RUN_ONCE,
+            Mode::NoWait => uv_run_mode_UV_RUN_NOWAIT,
+        };
+        Ok(call!(self.uv_run(self.lp, mode)) != 0)
+    }
+
+    fn stop_loop(&self) {
+        call!(self.uv_stop(self.lp));
+    }
+
+    fn is_alive(&self) -> bool {
+        call!(self.uv_loop_alive(self.lp)) != 0
+    }
+
+    fn update_time(&self) {
+        call!(self.uv_update_time(self.lp));
+    }
+
+    fn backend_timeout(&self) -> Option<u64> {
+        u64::try_from(call!(self.uv_backend_timeout(self.lp))).ok()
+    }
+
+    fn walk(&self) -> Vec<String> {
+        let mut names = Vec::<String>::new();
+        call!(self.uv_walk(self.lp, Some(on_walk), from_mut(&mut names).cast()));
+        names
+    }
+
+    fn loop_close(&self) -> Outcome {
+        named(call!(self.uv_loop_close(self.lp))).map(|()| self.is_closed.set(true))
+    }
+
+    fn init(&self, kind: Kind, name: &str) -> Outcome {
+        match kind {
+            Kind::Timer => self.make(name, |handle| call!(self.uv_timer_init(self.lp, handle))),
+            Kind::Idle => self.make(name, |handle| call!(self.uv_idle_init(self.lp, handle))),
+            Kind::Prepare => self.make(name, |handle| call!(self.uv_prepare_init(self.lp, handle))),
+            Kind::Check => self.make(name, |handle| call!(self.uv_check_init(self.lp, handle))),
+            Kind::Async => {
+                let callback = Some(on_itself::<uv_async_t, false> as unsafe extern "C" fn(_));
+                self.make(name, |handle| call!(self.uv_async_init(self.lp, handle, callback)))
+            }
+            Kind::Tcp => self.make(name, |handle| call!(self.uv_tcp_init(self.lp, handle))),
+        }
+    }
+
+    fn poll_init(&self, name: &str, descriptor: BorrowedFd<'_>) -> Outcome {
+        self.make(name, |handle| call!(self.uv_poll_init(self.lp, handle, descriptor.as_raw_fd())))
+    }
+
+    fn close(&self, name: &str) -> Outcome {
+        call!(self.uv_close(self.get(name), Some(on_close)));
+        Ok(())
+    }
+
+    fn is_active(&self, name: &str) -> bool {
+        call!(self.uv_is_active(self.get(name))) != 0
+    }
+
+    fn is_closing(&self, name: &str) -> bool {
+        call!(self.uv_is_closing(self.get(name))) != 0
+    }
+
+    fn has_ref(&self, name: &str) -> bool {
+        call!(self.uv_has_ref(self.get(name))) != 0
+    }
+
+    fn set_ref(&self, name: &str, on: bool) -> Outcome {
+        let handle = self.get(name);
+        if on {
+            call!(self.uv_ref(handle))
+        } else {
+            call!(self.uv_unref(handle))
+        }
+        Ok(())
+    }
+
+    fn stop(&self, name: &str) -> Outcome {
+        named(match self.kind(name) {
+            uv_handle_type_UV_TIMER => call!(self.uv_timer_stop(self.get(name))),
+            uv_handle_type_UV_IDLE => call!(self.uv_idle_stop(self.get(name))),
+            uv_handle_type_UV_PREPARE => call!(self.uv_prepare_stop(self.get(name))),
+            uv_handle_type_UV_CHECK => call!(self.uv_check_stop(self.get(name))),
+            uv_handle_type_UV_POLL => call!(self.uv_poll_stop(self.get(name))),
+            uv_handle_type_UV_TCP => call!(self.uv_read_stop(self.get(name))),
+            _ => panic!("{name} cannot be stopped"),
+        })
+    }
+
+    fn timer_start(&self, callback: &Callback, timeout: u64, repeat: u64) -> Outcome {
+        let handle = self.get(&callback.name);
+        named(call!(self.uv_timer_start(handle, pick!(callback, on_itself, uv_timer_t), timeout, repeat)))
+    }
+
+    fn timer_again(&self, name: &str) -> Outcome {
+        named(call!(self.uv_timer_again(self.get(name))))
+    }
+
+    fn timer_set_repeat(&self, name: &str, repeat: u64) -> Outcome {
+        call!(self.uv_timer_set_repeat(self.get(name), repeat));
+        Ok(())
+    }
+
+    fn timer_repeat(&self, name: &str) -> Outcome<u64> {
+        Ok(call!(self.uv_timer_get_repeat(self.get(name))))
+    }
+
+    fn timer_due_in(&self, name: &str) -> Outcome<u64> {
+        Ok(call!(self.uv_timer_get_due_in(self.get(name))))
+    }
+
+    fn watcher_start(&self, by: &Callback) -> Outcome {
+        named(match self.kind(&by.name) {
+            uv_handle_type_UV_IDLE => call!(self.uv_idle_start(self.get(&by.name), pick!(by, on_itself, uv_idle_t))),
+            uv_handle_type_UV_PREPARE => {
+                call!(self.uv_prepare_start(self.get(&by.name), pick!(by, on_itself, uv_prepare_t)))
+            }
+            uv_handle_type_UV_CHECK => call!(self.uv_check_start(self.get(&by.name), pick!(by, on_itself, uv_check_t))),
+            _ => panic!("{by} is no idle, prepare or check handle"),
+        })
+    }
+
+    fn async_send(&self, name: &str) -> Outcome {
+        named(call!(self.uv_async_send(self.get(name))))
+    }
+
+    fn poll_start(&self, callback: &Callback, letters: &str) -> Outcome {
+        let wanted = LETTERS.iter().filter(|(letter, _)| letters.contains(*letter));
+        let wanted = wanted.fold(0, |all, (_, bit)| all | *bit as c_int);
+        named(call!(self.uv_poll_start(self.get(&callback.name), wanted, pick!(callback, on_poll))))
+    }
+
+    fn open(&self, name: &str, socket: OwnedFd) -> Outcome {
+        named(call!(self.uv_tcp_open(self.get(name), socket.into_raw_fd())))
+    }
+
+    fn bind(&self, name: &str, address: SocketAddr) -> Outcome {
+        let address = to_c(address);
+        named(call!(self.uv_tcp_bind(self.get(name), (&raw const address).cast(), 0 as c_uint)))
+    }
+
+    fn address(&self, name: &str) -> Outcome<SocketAddr> {
+        let mut address = to_c(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0).into());
+        let mut size = size_of_val(&address) as c_int;
+        named(call!(self.uv_tcp_getsockname(self.get(name), (&raw mut address).cast(), &raw mut size)))?;
+        let ip = Ipv4Addr::from(address.sin_addr.s_addr.to_ne_bytes());
+        Ok(SocketAddrV4::new(ip, u16::from_be(address.sin_port)).into())
+    }
+
+    fn listen(&self, callback: &Callback) -> Outcome {
+        named(call!(self.uv_listen(self.get(&callback.name), 128, pick!(callback, on_connection))))
+    }
+
+    fn accept(&self, server: &str, client: &str) -> Outcome {
+        self.init(Kind::Tcp, client)?;
+        named(call!(self.uv_accept(self.get(server), self.get(client))))
+    }
+
+    fn connect(&self, name: &str, address: SocketAddr) -> Outcome {
+        let address = to_c(address);
+        Request::make(self.slot(name), None, Vec::new(), |request, _| {
+            call!(self.uv_tcp_connect(request, self.get(name), (&raw const address).cast(), Some(on_connect)))
+        })
+    }
+
+    fn read_start(&self, callback: &Callback) -> Outcome {
+        named(call!(self.uv_read_start(self.get(&callback.name), Some(on_alloc), pick!(callback, on_read))))
+    }
+
+    fn write(&self, name: &str, number: u32, bytes: Vec<u8>) -> Outcome {
+        Request::make(self.slot(name), Some(number), bytes, |request, buffer| {
+            call!(self.uv_write(request, self.get(name), buffer, 1, Some(on_write)))
+        })
+    }
+
+    fn try_write(&self, name: &str, bytes: &[u8]) -> Outcome<usize> {
+        let written = call!(self.uv_try_write(self.get(name), &buffer_of(bytes), 1));
+        usize::try_from(written).map_err(|_| error_name(written))
+    }
+
+    fn shutdown(&self, name: &str) -> Outcome {
+        Request::make(self.slot(name), None, Vec::new(), |request, _| {
+            call!(self.uv_shutdown(request, self.get(name), Some(on_shutdown)))
+        })
+    }
+
+    fn close_reset(&self, name: &str) -> Outcome {
+        named(call!(self.uv_tcp_close_reset(self.get(name), None)))
+    }
+
+    fn write_queue_size(&self, name: &str) -> usize {
+        call!(self.uv_stream_get_write_queue_size(self.get(name)))
+    }
+
+    fn is_readable(&self, name: &str) -> bool {
+        call!(self.uv_is_readable(self.get(name))) != 0
+    }
+
+    fn is_writable(&self, name: &str) -> bool {
+        call!(self.uv_is_writable(self.get(name))) != 0
+    }
+}
+
+fn to_c(address: SocketAddr) -> libc::sockaddr_in {
+    let SocketAddr::V4(address) = address else { panic!("scripts use IPv4") };
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: address.port().to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(address.ip().octets()) },
+        sin_zero: [0; 8],
+    }
+}
+
+/// Closes what the script has left open. Nobody hears of it.
+impl Drop for Libuv {
+    fn drop(&mut self) {
+        if !self.is_closed.get() {
+            call!(self.uv_walk(self.lp, Some(on_walk_to_close), std::ptr::null_mut()));
+            // The first run may end at once, if the script has stopped the loop.
+            while self.loop_close().is_err() {
+                call!(self.uv_run(self.lp, uv_run_mode_UV_RUN_DEFAULT));
+            }
+        }
+        // SAFETY: `new` has made it, and it is closed.
+        drop(unsafe { Box::from_raw(self.lp) });
+    }
+}

@@ -1,0 +1,117 @@
+//! The library's functions: libuv's, which is linked, or those of a shared library.
+
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::sync::OnceLock;
+
+use libuv_sys2::*;
+
+/// A path: this library is used, not libuv.
+const VARIABLE: &str = "OXUV_ORDER_LIBRARY";
+
+macro_rules! functions {
+    ($(fn $name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        /// A table of the functions that the scripts need.
+        pub(crate) struct Library {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+        }
+
+        impl Library {
+            fn linked() -> Library {
+                Library { $($name: libuv_sys2::$name,)* }
+            }
+
+            fn open(path: &str) -> Library {
+                let object = open(path);
+                // SAFETY: a function of this name in a library with libuv's interface has the type that libuv's header
+                // says, from which the type in the table was made, and `find` has made sure that it is there.
+                Library { $($name: unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(find(object, stringify!($name))) },)* }
+            }
+        }
+    };
+}
+
+functions! {
+    fn uv_err_name(c_int) -> *const c_char;
+    fn uv_loop_init(*mut uv_loop_t) -> c_int;
+    fn uv_loop_close(*mut uv_loop_t) -> c_int;
+    fn uv_loop_alive(*const uv_loop_t) -> c_int;
+    fn uv_run(*mut uv_loop_t, uv_run_mode) -> c_int;
+    fn uv_stop(*mut uv_loop_t);
+    fn uv_update_time(*mut uv_loop_t);
+    fn uv_backend_timeout(*const uv_loop_t) -> c_int;
+    fn uv_walk(*mut uv_loop_t, uv_walk_cb, *mut c_void);
+    fn uv_close(*mut uv_handle_t, uv_close_cb);
+    fn uv_is_active(*const uv_handle_t) -> c_int;
+    fn uv_is_closing(*const uv_handle_t) -> c_int;
+    fn uv_has_ref(*const uv_handle_t) -> c_int;
+    fn uv_ref(*mut uv_handle_t);
+    fn uv_unref(*mut uv_handle_t);
+    fn uv_timer_init(*mut uv_loop_t, *mut uv_timer_t) -> c_int;
+    fn uv_timer_start(*mut uv_timer_t, uv_timer_cb, u64, u64) -> c_int;
+    fn uv_timer_stop(*mut uv_timer_t) -> c_int;
+    fn uv_timer_again(*mut uv_timer_t) -> c_int;
+    fn uv_timer_set_repeat(*mut uv_timer_t, u64);
+    fn uv_timer_get_repeat(*const uv_timer_t) -> u64;
+    fn uv_timer_get_due_in(*const uv_timer_t) -> u64;
+    fn uv_idle_init(*mut uv_loop_t, *mut uv_idle_t) -> c_int;
+    fn uv_idle_start(*mut uv_idle_t, uv_idle_cb) -> c_int;
+    fn uv_idle_stop(*mut uv_idle_t) -> c_int;
+    fn uv_prepare_init(*mut uv_loop_t, *mut uv_prepare_t) -> c_int;
+    fn uv_prepare_start(*mut uv_prepare_t, uv_prepare_cb) -> c_int;
+    fn uv_prepare_stop(*mut uv_prepare_t) -> c_int;
+    fn uv_check_init(*mut uv_loop_t, *mut uv_check_t) -> c_int;
+    fn uv_check_start(*mut uv_check_t, uv_check_cb) -> c_int;
+    fn uv_check_stop(*mut uv_check_t) -> c_int;
+    fn uv_async_init(*mut uv_loop_t, *mut uv_async_t, uv_async_cb) -> c_int;
+    fn uv_async_send(*mut uv_async_t) -> c_int;
+    fn uv_poll_init(*mut uv_loop_t, *mut uv_poll_t, c_int) -> c_int;
+    fn uv_poll_start(*mut uv_poll_t, c_int, uv_poll_cb) -> c_int;
+    fn uv_poll_stop(*mut uv_poll_t) -> c_int;
+    fn uv_tcp_init(*mut uv_loop_t, *mut uv_tcp_t) -> c_int;
+    fn uv_tcp_open(*mut uv_tcp_t, c_int) -> c_int;
+    fn uv_tcp_bind(*mut uv_tcp_t, *const sockaddr, c_uint) -> c_int;
+    fn uv_tcp_getsockname(*const uv_tcp_t, *mut sockaddr, *mut c_int) -> c_int;
+    fn uv_tcp_connect(*mut uv_connect_t, *mut uv_tcp_t, *const sockaddr, uv_connect_cb) -> c_int;
+    fn uv_tcp_close_reset(*mut uv_tcp_t, uv_close_cb) -> c_int;
+    fn uv_listen(*mut uv_stream_t, c_int, uv_connection_cb) -> c_int;
+    fn uv_accept(*mut uv_stream_t, *mut uv_stream_t) -> c_int;
+    fn uv_read_start(*mut uv_stream_t, uv_alloc_cb, uv_read_cb) -> c_int;
+    fn uv_read_stop(*mut uv_stream_t) -> c_int;
+    fn uv_write(*mut uv_write_t, *mut uv_stream_t, *const uv_buf_t, c_uint, uv_write_cb) -> c_int;
+    fn uv_try_write(*mut uv_stream_t, *const uv_buf_t, c_uint) -> c_int;
+    fn uv_shutdown(*mut uv_shutdown_t, *mut uv_stream_t, uv_shutdown_cb) -> c_int;
+    fn uv_stream_get_write_queue_size(*const uv_stream_t) -> usize;
+    fn uv_is_readable(*const uv_stream_t) -> c_int;
+    fn uv_is_writable(*const uv_stream_t) -> c_int;
+}
+
+impl Library {
+    /// Whether it is libuv's own.
+    pub(crate) fn is_libuv() -> bool {
+        std::env::var_os(VARIABLE).is_none()
+    }
+
+    pub(crate) fn get() -> &'static Library {
+        static LIBRARY: OnceLock<Library> = OnceLock::new();
+        LIBRARY.get_or_init(|| match std::env::var(VARIABLE) {
+            Ok(path) => Library::open(&path),
+            Err(_) => Library::linked(),
+        })
+    }
+}
+
+fn open(path: &str) -> *mut c_void {
+    let name = CString::new(path).expect("a path has no zero byte");
+    // SAFETY: the name is a C string. What the library does when it is loaded is the business of who names it.
+    let object = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    assert!(!object.is_null(), "{path} cannot be loaded");
+    object
+}
+
+fn find(object: *mut c_void, function: &str) -> *mut c_void {
+    let name = CString::new(function).expect("a function's name has no zero byte");
+    // SAFETY: `open` has returned the object, and nobody closes it; the name is a C string.
+    let address = unsafe { libc::dlsym(object, name.as_ptr()) };
+    assert!(!address.is_null(), "the library has no {function}");
+    address
+}

@@ -1,0 +1,213 @@
+//! The verbs of the scripts.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::driver::{Callback, Driver, Kind, Mode, Outcome};
+use crate::outside::{ANY_PORT, tcp_pair};
+use crate::runner::Runner;
+
+impl<D: Driver> Runner<D> {
+    /// Does what these words say, and returns what came of it: `ok`, an error's name, a number, `yes` or `no`.
+    pub(crate) fn act(&self, words: &[&str]) -> String {
+        let driver = &self.driver;
+        match *words {
+            ["run", mode] => driver.run(mode_of(mode)).map(usize::from).text(),
+            ["stop_loop"] => ok(|| driver.stop_loop()),
+            ["update_time"] => ok(|| driver.update_time()),
+            ["sleep", milliseconds] => ok(|| sleep(Duration::from_millis(parse(milliseconds)))),
+            [count, "times", ref rest @ ..] => (0..parse(count)).map(|_| self.act(rest)).last().unwrap_or_default(),
+            ["say", word] => ok(|| self.say(word.to_owned())),
+            ["loop_close"] => driver.loop_close().text(),
+            ["alive?"] => driver.is_alive().text(),
+            ["walk?"] => driver.walk().join(" "),
+            ["timeout?"] => match driver.backend_timeout() {
+                None => "forever".to_owned(),
+                Some(0) => "0".to_owned(),
+                Some(_) => "some".to_owned(),
+            },
+            [verb, ref rest @ ..] => match kind_of(verb) {
+                Some(kind) => all(rest, |name| self.init(kind, verb, name)),
+                None => self.act_on(verb, rest),
+            },
+            [] => String::new(),
+        }
+    }
+
+    /// Verbs with a handle.
+    fn act_on(&self, verb: &str, words: &[&str]) -> String {
+        let driver = &self.driver;
+        match (verb, words) {
+            ("poll", names) => all(names, |name| {
+                self.set_kind(name, verb);
+                self.outside.polled(name, |descriptor| driver.poll_init(name, descriptor))
+            }),
+            ("stream", names) => all(names, |name| {
+                self.init(Kind::Tcp, verb, name).and_then(|()| driver.open(name, self.outside.socket(name)))
+            }),
+            ("close", names) => all(names, |name| driver.close(name)),
+            ("stop", names) => all(names, |name| driver.stop(name)),
+            ("ref", names) => all(names, |name| driver.set_ref(name, true)),
+            ("unref", names) => all(names, |name| driver.set_ref(name, false)),
+            ("send", names) => all(names, |name| driver.async_send(name)),
+            ("arm", names) => all(names, |name| self.arm(name)),
+            ("active?", [name]) => driver.is_active(name).text(),
+            ("closing?", [name]) => driver.is_closing(name).text(),
+            ("ref?", [name]) => driver.has_ref(name).text(),
+            ("start", [name, timeout, repeat]) => {
+                driver.timer_start(&callback(name), parse(timeout), parse(repeat)).text()
+            }
+            ("start", [name, how]) if self.kind(&callback(name).name) == "poll" => {
+                driver.poll_start(&callback(name), how).text()
+            }
+            ("start", [name, timeout]) => driver.timer_start(&callback(name), parse(timeout), 0).text(),
+            ("start", [name]) => driver.watcher_start(&callback(name)).text(),
+            ("again", [name]) => driver.timer_again(name).text(),
+            ("set_repeat", [name, repeat]) => driver.timer_set_repeat(name, parse(repeat)).text(),
+            ("repeat?", [name]) => driver.timer_repeat(name).text(),
+            ("due_in?", [name]) => driver.timer_due_in(name).text(),
+            _ => self.act_on_stream(verb, words),
+        }
+    }
+
+    /// Verbs with a stream, and with what is outside of the loop.
+    fn act_on_stream(&self, verb: &str, words: &[&str]) -> String {
+        let (driver, outside) = (&self.driver, &self.outside);
+        match (verb, words) {
+            ("open", [name]) => driver.open(name, outside.socket(name)).text(),
+            ("pair", [one, other]) => {
+                let (first, second) = tcp_pair();
+                driver.open(one, first).and_then(|()| driver.open(other, second)).text()
+            }
+            ("bind", [name]) => driver.bind(name, ANY_PORT).text(),
+            ("bind", [name, other]) => driver.address(other).and_then(|address| driver.bind(name, address)).text(),
+            ("listen", [name]) => driver.listen(&callback(name)).text(),
+            ("accept", [server, client]) => {
+                self.set_kind(client, "tcp");
+                driver.accept(server, client).text()
+            }
+            ("connect", [name, "nowhere"]) => driver.connect(name, outside.refusing()).text(),
+            ("connect", [name, server]) => {
+                driver.address(server).and_then(|address| driver.connect(name, address)).text()
+            }
+            ("read", [name]) => driver.read_start(&callback(name)).text(),
+            ("write", [name, count]) => {
+                driver.write(name, self.count(&format!("writes of {name}")), vec![b'x'; parse(count) as usize]).text()
+            }
+            ("try_write", [name, count]) => driver.try_write(name, &vec![b'x'; parse(count) as usize]).text(),
+            ("fill", [name]) => ok(|| while driver.try_write(name, &[b'x'; 1 << 16]).is_ok() {}),
+            ("shutdown", [name]) => driver.shutdown(name).text(),
+            ("close_reset", [name]) => driver.close_reset(name).text(),
+            ("getsockname", [name]) => driver.address(name).map(|_| ()).text(),
+            ("queued?", [name]) => driver.write_queue_size(name).to_string(),
+            ("readable?", [name]) => driver.is_readable(name).text(),
+            ("writable?", [name]) => driver.is_writable(name).text(),
+            ("feed", [name, count]) => ok(|| outside.feed(name, parse(count) as usize)),
+            ("take", [name]) => outside.take(name).to_string(),
+            ("hang_up", [name]) => ok(|| outside.hang_up(name)),
+            ("drain", [name]) => outside.drain(name).to_string(),
+            ("spill", [name, count]) => ok(|| outside.spill(name, parse(count) as usize)),
+            _ => format!("no action: {verb} {}", words.join(" ")),
+        }
+    }
+
+    fn init(&self, kind: Kind, verb: &str, name: &str) -> Outcome {
+        self.set_kind(name, verb);
+        self.driver.init(kind, name)
+    }
+
+    /// Makes a handle due in this turn or the next, whatever that takes for its kind.
+    fn arm(&self, name: &str) -> Outcome {
+        let (driver, by) = (&self.driver, callback(name));
+        match self.kind(&by.name).as_str() {
+            "timer" => driver.timer_start(&by, 0, 0),
+            "async" => driver.async_send(&by.name),
+            "poll" => {
+                self.outside.feed(&by.name, 1);
+                driver.poll_start(&by, "r")
+            }
+            "stream" => {
+                self.outside.feed(&by.name, 1);
+                driver.read_start(&by)
+            }
+            _ => driver.watcher_start(&by),
+        }
+    }
+}
+
+fn kind_of(word: &str) -> Option<Kind> {
+    Some(match word {
+        "timer" => Kind::Timer,
+        "idle" => Kind::Idle,
+        "prepare" => Kind::Prepare,
+        "check" => Kind::Check,
+        "async" => Kind::Async,
+        "tcp" => Kind::Tcp,
+        _ => return None,
+    })
+}
+
+fn mode_of(word: &str) -> Mode {
+    match word {
+        "default" => Mode::Default,
+        "once" => Mode::Once,
+        "nowait" => Mode::NoWait,
+        _ => panic!("no mode of running: {word}"),
+    }
+}
+
+/// `a` or `a'`.
+fn callback(word: &str) -> Callback {
+    let name = word.trim_end_matches('\'');
+    Callback { name: name.to_owned(), other: name != word }
+}
+
+fn parse(word: &str) -> u64 {
+    word.parse().unwrap_or_else(|_| panic!("no number: {word}"))
+}
+
+/// Does the same to several handles. The first error counts.
+fn all(names: &[&str], act: impl FnMut(&str) -> Outcome) -> String {
+    names.iter().copied().try_for_each(act).text()
+}
+
+/// Does something that cannot fail.
+fn ok(act: impl FnOnce()) -> String {
+    act();
+    "ok".to_owned()
+}
+
+/// What came of an action, as scripts say it.
+trait Text {
+    fn text(self) -> String;
+}
+
+impl Text for () {
+    fn text(self) -> String {
+        ok(|| ())
+    }
+}
+
+impl Text for bool {
+    fn text(self) -> String {
+        if self { "yes" } else { "no" }.to_owned()
+    }
+}
+
+impl Text for usize {
+    fn text(self) -> String {
+        self.to_string()
+    }
+}
+
+impl Text for u64 {
+    fn text(self) -> String {
+        self.to_string()
+    }
+}
+
+impl<T: Text> Text for Outcome<T> {
+    fn text(self) -> String {
+        self.map_or_else(|error| error, T::text)
+    }
+}

@@ -1,0 +1,179 @@
+//! What a script needs of a front.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::rc::Rc;
+
+use crate::Side;
+
+/// What came of an action: what it returned, or the name of an error, such as `EINVAL`.
+pub type Outcome<T = ()> = Result<T, String>;
+
+/// The kinds of handles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Timer,
+    Idle,
+    Prepare,
+    Check,
+    Async,
+    Tcp,
+}
+
+/// How long a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Mode {
+    Default,
+    Once,
+    NoWait,
+}
+
+/// One of the two callbacks that a handle has in scripts: `a`, and, to be told from it, `a'`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callback {
+    /// The handle's name.
+    pub name: String,
+    /// It is `a'`.
+    pub other: bool,
+}
+
+/// What a callback is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum What {
+    /// Timer, idle, prepare, check, async or poll: what the handle is there for.
+    Itself,
+    Close,
+    Connection,
+    Connect,
+    Read,
+    Write,
+    Shutdown,
+}
+
+/// A callback that is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Whose.
+    pub callback: Callback,
+    /// About what.
+    pub what: What,
+    /// Of a write: its number.
+    pub number: Option<u32>,
+    /// An error's name, the bytes read, the letters of what is ready; empty when there is nothing to be said.
+    pub result: String,
+}
+
+impl fmt::Display for Callback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.name, if self.other { "'" } else { "" })
+    }
+}
+
+impl What {
+    /// With a blank before it.
+    fn text(self) -> &'static str {
+        match self {
+            What::Itself => "",
+            What::Close => " close",
+            What::Connection => " connection",
+            What::Connect => " connect",
+            What::Read => " read",
+            What::Write => " write",
+            What::Shutdown => " shutdown",
+        }
+    }
+}
+
+impl Call {
+    /// The callback, as scripts say it after `on`.
+    pub(crate) fn key(&self) -> String {
+        format!("{}{}", self.callback, self.what.text())
+    }
+}
+
+/// As the trace has it: `a`, `c read 5`, `c write 2 ECANCELED`.
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.key())?;
+        if let Some(number) = self.number {
+            write!(f, " {number}")?;
+        }
+        if !self.result.is_empty() {
+            write!(f, " {}", self.result)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whom a driver tells of the calls. It does what the script says before it returns, so nothing of the driver may be
+/// borrowed meanwhile.
+#[derive(Clone)]
+pub struct Listener(pub(crate) Rc<dyn Fn(Call)>);
+
+impl Listener {
+    /// A callback of this handle is called.
+    pub fn tell(&self, callback: &Callback, what: What, number: Option<u32>, result: impl Into<String>) {
+        (self.0)(Call { callback: callback.clone(), what, number, result: result.into() });
+    }
+}
+
+/// A loop with named handles, each of which has its two callbacks. The functions are libuv's of the same names.
+#[allow(missing_docs)]
+pub trait Driver {
+    /// Whose lines of the scripts it follows.
+    fn side() -> Side;
+    /// A new loop.
+    fn new(listener: Listener) -> Self;
+
+    fn run(&self, mode: Mode) -> Outcome<bool>;
+    fn stop_loop(&self);
+    fn is_alive(&self) -> bool;
+    fn update_time(&self);
+    /// In milliseconds; `None` is for ever.
+    fn backend_timeout(&self) -> Option<u64>;
+    /// The names of all handles.
+    fn walk(&self) -> Vec<String>;
+    fn loop_close(&self) -> Outcome;
+
+    fn init(&self, kind: Kind, name: &str) -> Outcome;
+    fn poll_init(&self, name: &str, descriptor: BorrowedFd<'_>) -> Outcome;
+    fn close(&self, name: &str) -> Outcome;
+    fn is_active(&self, name: &str) -> bool;
+    fn is_closing(&self, name: &str) -> bool;
+    fn has_ref(&self, name: &str) -> bool;
+    fn set_ref(&self, name: &str, on: bool) -> Outcome;
+    /// Stops a handle; of a stream, reading.
+    fn stop(&self, name: &str) -> Outcome;
+
+    /// In milliseconds.
+    fn timer_start(&self, callback: &Callback, timeout: u64, repeat: u64) -> Outcome;
+    fn timer_again(&self, name: &str) -> Outcome;
+    fn timer_set_repeat(&self, name: &str, repeat: u64) -> Outcome;
+    fn timer_repeat(&self, name: &str) -> Outcome<u64>;
+    fn timer_due_in(&self, name: &str) -> Outcome<u64>;
+    /// Starts an idle, prepare or check handle.
+    fn watcher_start(&self, callback: &Callback) -> Outcome;
+    fn async_send(&self, name: &str) -> Outcome;
+    /// The letters are `r`, `w`, `d` (disconnect) and `p` (priority).
+    fn poll_start(&self, callback: &Callback, letters: &str) -> Outcome;
+
+    fn open(&self, name: &str, socket: OwnedFd) -> Outcome;
+    fn bind(&self, name: &str, address: SocketAddr) -> Outcome;
+    fn address(&self, name: &str) -> Outcome<SocketAddr>;
+    fn listen(&self, callback: &Callback) -> Outcome;
+    /// Accepts a connection as a new handle.
+    fn accept(&self, server: &str, client: &str) -> Outcome;
+    fn connect(&self, name: &str, address: SocketAddr) -> Outcome;
+    fn read_start(&self, callback: &Callback) -> Outcome;
+    fn write(&self, name: &str, number: u32, bytes: Vec<u8>) -> Outcome;
+    fn try_write(&self, name: &str, bytes: &[u8]) -> Outcome<usize>;
+    fn shutdown(&self, name: &str) -> Outcome;
+    fn close_reset(&self, name: &str) -> Outcome;
+    fn write_queue_size(&self, name: &str) -> usize;
+    fn is_readable(&self, name: &str) -> bool;
+    fn is_writable(&self, name: &str) -> bool;
+}

@@ -1,0 +1,90 @@
+//! What scripts do without the loop: the other ends of descriptors, and addresses where nobody listens.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{AddressFamily, SocketType};
+
+/// A free port of this machine.
+pub(crate) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
+
+/// Descriptors outside of the loop, by the names of the handles they belong to.
+#[derive(Default)]
+pub(crate) struct Outside {
+    /// What poll handles poll. It stays open as long as the loop.
+    polled: RefCell<HashMap<String, UnixStream>>,
+    /// The other ends, of poll handles and of opened streams.
+    ends: RefCell<HashMap<String, UnixStream>>,
+    /// Bound, but nobody listens there.
+    refusing: RefCell<Vec<OwnedFd>>,
+}
+
+impl Outside {
+    /// A pair of sockets: one to be opened by a handle, the other stays outside.
+    pub(crate) fn socket(&self, name: &str) -> OwnedFd {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        self.ends.borrow_mut().insert(name.to_owned(), theirs);
+        ours.into()
+    }
+
+    /// As `socket`, for a poll handle: both ends stay outside.
+    pub(crate) fn polled<T>(&self, name: &str, init: impl FnOnce(BorrowedFd<'_>) -> T) -> T {
+        let socket = UnixStream::from(self.socket(name));
+        let done = init(socket.as_fd());
+        self.polled.borrow_mut().insert(name.to_owned(), socket);
+        done
+    }
+
+    /// The other end writes.
+    pub(crate) fn feed(&self, name: &str, count: usize) {
+        self.ends.borrow_mut().get_mut(name).unwrap().write_all(&vec![b'x'; count]).unwrap();
+    }
+
+    /// The other end is closed: a reset if there is something unread.
+    pub(crate) fn hang_up(&self, name: &str) {
+        self.ends.borrow_mut().remove(name).unwrap();
+    }
+
+    /// The other end reads all there is.
+    pub(crate) fn take(&self, name: &str) -> usize {
+        drain(self.ends.borrow_mut().get_mut(name).unwrap())
+    }
+
+    /// A poll handle's own end reads all there is.
+    pub(crate) fn drain(&self, name: &str) -> usize {
+        drain(self.polled.borrow_mut().get_mut(name).unwrap())
+    }
+
+    /// A poll handle's own end writes.
+    pub(crate) fn spill(&self, name: &str, count: usize) {
+        self.polled.borrow_mut().get_mut(name).unwrap().write_all(&vec![b'x'; count]).unwrap();
+    }
+
+    /// An address where connections are refused.
+    pub(crate) fn refusing(&self) -> SocketAddr {
+        let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        rustix::net::bind(&socket, &ANY_PORT).unwrap();
+        let address = rustix::net::getsockname(&socket).unwrap();
+        self.refusing.borrow_mut().push(socket);
+        address.try_into().unwrap()
+    }
+}
+
+fn drain(socket: &mut UnixStream) -> usize {
+    let mut bytes = Vec::new();
+    // It ends with EAGAIN, or with the end of the stream.
+    let _ = socket.read_to_end(&mut bytes);
+    bytes.len()
+}
+
+/// The two ends of a TCP connection.
+pub(crate) fn tcp_pair() -> (OwnedFd, OwnedFd) {
+    let listener = TcpListener::bind(ANY_PORT).unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (client.into(), listener.accept().unwrap().0.into())
+}

@@ -1,0 +1,305 @@
+//! The driver of the Rust front.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use oxuv::{Async, Check, Errno, Handle, Idle, Loop, Poll, Prepare, Readiness, Tcp, Timer};
+
+use crate::driver::{Callback, Driver, Kind, Listener, Mode, Outcome, What};
+use crate::script::Side;
+
+/// The Rust front, on a loop with libuv's arithmetic of milliseconds.
+pub struct RustFront {
+    lp: Loop,
+    listener: Listener,
+    handles: RefCell<BTreeMap<String, Any>>,
+}
+
+#[derive(Clone)]
+enum Any {
+    Timer(Timer),
+    Idle(Idle),
+    Prepare(Prepare),
+    Check(Check),
+    Async(Async),
+    Poll(Poll),
+    Tcp(Tcp),
+}
+
+impl Any {
+    fn handle(&self) -> &Handle {
+        match self {
+            Any::Timer(handle) => handle,
+            Any::Idle(handle) => handle,
+            Any::Prepare(handle) => handle,
+            Any::Check(handle) => handle,
+            Any::Async(handle) => handle,
+            Any::Poll(handle) => handle,
+            Any::Tcp(handle) => handle,
+        }
+    }
+}
+
+impl RustFront {
+    fn get(&self, name: &str) -> Any {
+        self.handles.borrow().get(name).unwrap_or_else(|| panic!("no handle {name}")).clone()
+    }
+
+    fn timer(&self, name: &str) -> Timer {
+        match self.get(name) {
+            Any::Timer(timer) => timer,
+            _ => panic!("{name} is no timer"),
+        }
+    }
+
+    fn tcp(&self, name: &str) -> Tcp {
+        match self.get(name) {
+            Any::Tcp(tcp) => tcp,
+            _ => panic!("{name} is no stream"),
+        }
+    }
+
+    fn keep(&self, name: &str, handle: Any) {
+        self.handles.borrow_mut().insert(name.to_owned(), handle);
+    }
+
+    /// A closure that tells of a callback without a result.
+    fn tells<H>(&self, callback: &Callback) -> impl FnMut(&H) + use<H> {
+        let (listener, callback) = (self.listener.clone(), callback.clone());
+        move |_| listener.tell(&callback, What::Itself, None, "")
+    }
+
+    /// A closure that tells of the end of a request.
+    fn ends(&self, name: &str, what: What, number: Option<u32>) -> impl FnOnce(&Tcp, oxuv::Result<()>) + use<> {
+        let (listener, callback) = (self.listener.clone(), itself(name));
+        move |_, result| listener.tell(&callback, what, number, error_name(result))
+    }
+}
+
+impl Driver for RustFront {
+    fn side() -> Side {
+        Side::Rust
+    }
+
+    fn new(listener: Listener) -> RustFront {
+        let lp = Loop::with_grain(Duration::from_millis(1)).unwrap();
+        RustFront { lp, listener, handles: RefCell::default() }
+    }
+
+    fn run(&self, mode: Mode) -> Outcome<bool> {
+        named(self.lp.run(match mode {
+            Mode::Default => oxuv::Mode::Default,
+            Mode::Once => oxuv::Mode::Once,
+            Mode::NoWait => oxuv::Mode::NoWait,
+        }))
+    }
+
+    fn stop_loop(&self) {
+        self.lp.stop();
+    }
+
+    fn is_alive(&self) -> bool {
+        self.lp.is_alive()
+    }
+
+    fn update_time(&self) {
+        self.lp.update_time();
+    }
+
+    fn backend_timeout(&self) -> Option<u64> {
+        self.lp.backend_timeout().map(|wait| wait.as_micros().div_ceil(1000) as u64)
+    }
+
+    fn walk(&self) -> Vec<String> {
+        let handles = self.handles.borrow();
+        let name = |handle: &Handle| handles.iter().find(|(_, any)| any.handle() == handle).unwrap().0.clone();
+        self.lp.handles().iter().map(name).collect()
+    }
+
+    fn loop_close(&self) -> Outcome {
+        named(self.lp.check_closable())
+    }
+
+    fn init(&self, kind: Kind, name: &str) -> Outcome {
+        let lp = &self.lp;
+        let handle = match kind {
+            Kind::Timer => Timer::new(lp).map(Any::Timer),
+            Kind::Idle => Idle::new(lp).map(Any::Idle),
+            Kind::Prepare => Prepare::new(lp).map(Any::Prepare),
+            Kind::Check => Check::new(lp).map(Any::Check),
+            Kind::Async => Async::new(lp, self.tells(&itself(name))).map(Any::Async),
+            Kind::Tcp => Tcp::new(lp).map(Any::Tcp),
+        };
+        named(handle).map(|handle| self.keep(name, handle))
+    }
+
+    fn poll_init(&self, name: &str, descriptor: BorrowedFd<'_>) -> Outcome {
+        named(Poll::new(&self.lp, descriptor)).map(|poll| self.keep(name, Any::Poll(poll)))
+    }
+
+    fn close(&self, name: &str) -> Outcome {
+        let (listener, callback) = (self.listener.clone(), itself(name));
+        named(self.get(name).handle().close_then(move |_| listener.tell(&callback, What::Close, None, "")))
+    }
+
+    fn is_active(&self, name: &str) -> bool {
+        self.get(name).handle().is_active()
+    }
+
+    fn is_closing(&self, name: &str) -> bool {
+        self.get(name).handle().is_closing()
+    }
+
+    fn has_ref(&self, name: &str) -> bool {
+        self.get(name).handle().has_ref()
+    }
+
+    fn set_ref(&self, name: &str, on: bool) -> Outcome {
+        let any = self.get(name);
+        named(if on { any.handle().r#ref() } else { any.handle().unref() })
+    }
+
+    fn stop(&self, name: &str) -> Outcome {
+        named(match self.get(name) {
+            Any::Timer(timer) => timer.stop(),
+            Any::Idle(idle) => idle.stop(),
+            Any::Prepare(prepare) => prepare.stop(),
+            Any::Check(check) => check.stop(),
+            Any::Poll(poll) => poll.stop(),
+            Any::Tcp(tcp) => tcp.read_stop(),
+            Any::Async(_) => panic!("an async handle cannot be stopped"),
+        })
+    }
+
+    fn timer_start(&self, callback: &Callback, timeout: u64, repeat: u64) -> Outcome {
+        let [timeout, repeat] = [timeout, repeat].map(Duration::from_millis);
+        named(self.timer(&callback.name).start_repeating(timeout, repeat, self.tells(callback)))
+    }
+
+    fn timer_again(&self, name: &str) -> Outcome {
+        named(self.timer(name).again())
+    }
+
+    fn timer_set_repeat(&self, name: &str, repeat: u64) -> Outcome {
+        named(self.timer(name).set_repeat(Duration::from_millis(repeat)))
+    }
+
+    fn timer_repeat(&self, name: &str) -> Outcome<u64> {
+        named(self.timer(name).repeat()).map(|repeat| repeat.as_millis() as u64)
+    }
+
+    fn timer_due_in(&self, name: &str) -> Outcome<u64> {
+        named(self.timer(name).due_in()).map(|wait| wait.as_millis() as u64)
+    }
+
+    fn watcher_start(&self, callback: &Callback) -> Outcome {
+        named(match self.get(&callback.name) {
+            Any::Idle(idle) => idle.start(self.tells(callback)),
+            Any::Prepare(prepare) => prepare.start(self.tells(callback)),
+            Any::Check(check) => check.start(self.tells(callback)),
+            _ => panic!("{callback} is no idle, prepare or check handle"),
+        })
+    }
+
+    fn async_send(&self, name: &str) -> Outcome {
+        match self.get(name) {
+            Any::Async(wake_up) => named(wake_up.send()),
+            _ => panic!("{name} is no async handle"),
+        }
+    }
+
+    fn poll_start(&self, callback: &Callback, letters: &str) -> Outcome {
+        let Any::Poll(poll) = self.get(&callback.name) else { panic!("{callback} is no poll handle") };
+        let wanted = LETTERS.iter().filter(|(letter, _)| letters.contains(*letter));
+        let (listener, callback) = (self.listener.clone(), callback.clone());
+        named(poll.start(wanted.map(|(_, bit)| *bit).collect(), move |_, ready| {
+            let text = ready.map_or_else(|error| format!("{error:?}"), letters_of);
+            listener.tell(&callback, What::Itself, None, text);
+        }))
+    }
+
+    fn open(&self, name: &str, socket: OwnedFd) -> Outcome {
+        named(self.tcp(name).open(socket))
+    }
+
+    fn bind(&self, name: &str, address: SocketAddr) -> Outcome {
+        named(self.tcp(name).bind(address))
+    }
+
+    fn address(&self, name: &str) -> Outcome<SocketAddr> {
+        named(self.tcp(name).local_addr())
+    }
+
+    fn listen(&self, callback: &Callback) -> Outcome {
+        let (listener, by) = (self.listener.clone(), callback.clone());
+        named(self.tcp(&callback.name).listen(128, move |_, result| {
+            listener.tell(&by, What::Connection, None, error_name(result));
+        }))
+    }
+
+    fn accept(&self, server: &str, client: &str) -> Outcome {
+        named(self.tcp(server).accept()).map(|accepted| self.keep(client, Any::Tcp(accepted)))
+    }
+
+    fn connect(&self, name: &str, address: SocketAddr) -> Outcome {
+        named(self.tcp(name).connect(address, self.ends(name, What::Connect, None)))
+    }
+
+    fn read_start(&self, callback: &Callback) -> Outcome {
+        let (listener, by) = (self.listener.clone(), callback.clone());
+        named(self.tcp(&callback.name).read_start(move |_, read| {
+            let text = read.map_or_else(|error| format!("{error:?}"), |bytes| bytes.len().to_string());
+            listener.tell(&by, What::Read, None, text);
+        }))
+    }
+
+    fn write(&self, name: &str, number: u32, bytes: Vec<u8>) -> Outcome {
+        named(self.tcp(name).write(bytes, self.ends(name, What::Write, Some(number))))
+    }
+
+    fn try_write(&self, name: &str, bytes: &[u8]) -> Outcome<usize> {
+        named(self.tcp(name).try_write(bytes))
+    }
+
+    fn shutdown(&self, name: &str) -> Outcome {
+        named(self.tcp(name).shutdown(self.ends(name, What::Shutdown, None)))
+    }
+
+    fn close_reset(&self, name: &str) -> Outcome {
+        named(self.tcp(name).close_reset())
+    }
+
+    fn write_queue_size(&self, name: &str) -> usize {
+        self.tcp(name).write_queue_size()
+    }
+
+    fn is_readable(&self, name: &str) -> bool {
+        self.tcp(name).is_readable()
+    }
+
+    fn is_writable(&self, name: &str) -> bool {
+        self.tcp(name).is_writable()
+    }
+}
+
+const LETTERS: [(char, Readiness); 4] =
+    [('r', Readiness::READ), ('w', Readiness::WRITE), ('d', Readiness::READ_HANG_UP), ('p', Readiness::PRIORITY)];
+
+fn letters_of(ready: Readiness) -> String {
+    LETTERS.iter().filter(|(_, bit)| ready.contains(*bit)).map(|(letter, _)| letter).collect()
+}
+
+fn itself(name: &str) -> Callback {
+    Callback { name: name.to_owned(), other: false }
+}
+
+fn named<T>(result: oxuv::Result<T>) -> Outcome<T> {
+    result.map_err(|error| format!("{error:?}"))
+}
+
+fn error_name(result: Result<(), Errno>) -> String {
+    result.map_or_else(|error| format!("{error:?}"), |()| String::new())
+}
