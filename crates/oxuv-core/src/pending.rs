@@ -29,14 +29,6 @@ impl Pending {
         Ok(self.queue.try_reserve(streams)?)
     }
 
-    /// A stream was closed: if no fed one is left, the queue has only closed ones.
-    pub(crate) fn drop_closed(&mut self) {
-        if self.fed == 0 {
-            self.queue.clear();
-            self.round = 0;
-        }
-    }
-
     /// What is left of a round that was left is for the next one.
     pub(crate) fn abandon(&mut self) {
         self.round = 0;

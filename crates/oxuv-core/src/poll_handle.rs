@@ -43,13 +43,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if interest.is_empty() {
             return self.poll_stop(key);
         }
-        self.want(index, interest);
-        // The descriptor is somebody else's and may be closed by now: that is to be learnt here, not never.
-        if let Err(error @ (Errno::EBADF | Errno::EPERM)) = self.watch_now(index) {
+        if self.watch_mut(index).watched.is_empty()
+            && let Err(error @ (Errno::EBADF | Errno::EPERM)) = self.kernel.check_watchable(number)
+        {
+            // The descriptor is somebody else's, and closed by now: that is to be learnt here, not never. (To watch it
+            // at once would tell, too, but make it come before streams that began to wait earlier.)
             self.forget(index);
             self.set_inactive(index);
             return Err(error);
         }
+        self.want(index, interest);
         self.set_active(index);
         Ok(())
     }

@@ -252,9 +252,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
         self.forget(index);
-        if self.unfeed(self.slots[index].state) {
-            self.pending.drop_closed();
-        }
+        self.unfeed(self.slots[index].state);
         let stream = &mut self.streams[self.slots[index].state];
         stream.flags = StreamFlags::empty();
         stream.accepted = None;

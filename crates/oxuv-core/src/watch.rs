@@ -200,7 +200,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Tells the kernel what we want to know of a handle's descriptor, if that is something new.
-    pub(crate) fn watch_now(&mut self, index: u32) -> Result<()> {
+    fn watch_now(&mut self, index: u32) -> Result<()> {
         let key = self.slots.key(index);
         let watch = self.watch_mut(index);
         let (number, wanted, known) = (watch.number, watch.wanted, !watch.watched.is_empty());

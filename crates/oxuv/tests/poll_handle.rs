@@ -210,16 +210,18 @@ fn what_is_told_is_what_is_wanted_at_that_moment() {
     let (second, _b, mut two) = polled(&lp);
     one.write_all(b"x").unwrap();
     two.write_all(b"x").unwrap();
-    // Whichever comes first makes the other wait for less.
-    for (poll, other) in [(first.clone(), second.clone()), (second, first)] {
-        let trace = trace.clone();
-        poll.start(READ | WRITE, move |_, ready| {
-            trace.add(line(ready));
-            other.set_interest(READ).unwrap();
-        })
-        .unwrap();
+    for (left, expected) in [(READ, &["READ WRITE", "READ"][..]), (PRIORITY, &["READ WRITE"])] {
+        // Whichever comes first makes the other wait for less.
+        for (poll, other) in [(first.clone(), second.clone()), (second.clone(), first.clone())] {
+            let trace = trace.clone();
+            poll.start(READ | WRITE, move |_, ready| {
+                trace.add(line(ready));
+                other.set_interest(left).unwrap();
+            })
+            .unwrap();
+        }
+        assert_eq!(in_one_turn(&lp, &trace), expected);
     }
-    assert_eq!(in_one_turn(&lp, &trace), ["READ WRITE", "READ"]);
 }
 
 #[test]
