@@ -1,5 +1,7 @@
 //! The core itself: its parts, its clock, and the questions about the whole loop.
 
+use std::num::Wrapping;
+
 use oxuv_os::{Errno, Result};
 
 use crate::async_::Mailbox;
@@ -28,15 +30,24 @@ impl Default for Config {
     }
 }
 
+/// What keeps a loop alive, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Census {
+    /// Active referenced handles.
+    pub active: u32,
+    /// Requests whose event is still to come.
+    pub requests: u32,
+}
+
 /// A loop. `U` is a value that the front attaches to handles and requests, `B` what it writes from.
 #[derive(Debug)]
 pub struct Core<K: Kernel, U, B> {
     pub(crate) kernel: K,
     pub(crate) slots: Slots<U>,
-    /// Active referenced handles.
-    pub(crate) active: usize,
-    /// Requests whose event is still to come.
-    pub(crate) requests: usize,
+    /// Active referenced handles. A front may let others change it, so it wraps.
+    pub(crate) active: Wrapping<u32>,
+    /// Requests whose event is still to come. Wraps likewise.
+    pub(crate) requests: Wrapping<u32>,
     pub(crate) turn: Turn,
     pub(crate) step: Step,
     pub(crate) poll: Poll,
@@ -69,8 +80,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let mut core = Core {
             kernel,
             slots: Slots::new(),
-            active: 0,
-            requests: 0,
+            active: Wrapping(0),
+            requests: Wrapping(0),
             turn: Turn::default(),
             step: Step::default(),
             poll: Poll::default(),
@@ -123,7 +134,27 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_loop_alive")]
     #[inline]
     pub fn alive(&self) -> bool {
-        self.active > 0 || self.requests > 0 || !self.pending.is_empty() || !self.slots.is_empty(List::Closing)
+        self.waits_for_something() || !self.pending.is_empty() || !self.slots.is_empty(List::Closing)
+    }
+
+    /// True if there is an active referenced handle or a request.
+    #[inline]
+    pub(crate) fn waits_for_something(&self) -> bool {
+        self.active.0 != 0 || self.requests.0 != 0
+    }
+
+    /// What keeps the loop alive, counted.
+    #[inline]
+    pub fn census(&self) -> Census {
+        Census { active: self.active.0, requests: self.requests.0 }
+    }
+
+    /// Takes over what somebody else made of the numbers. libuv's programs see them and may change them, to keep a loop
+    /// alive for something of their own; whoever does that undoes it by the same difference.
+    #[inline]
+    pub fn set_census(&mut self, census: Census) {
+        self.active.0 = census.active;
+        self.requests.0 = census.requests;
     }
 
     /// Makes the run end after this turn; a run that has not begun ends at once. The rest of the turn goes on, without
@@ -162,6 +193,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EBUSY while it has a handle, even an inactive, unreferenced or closing one, or a request.
     #[doc(alias = "uv_loop_close")]
     pub fn check_closable(&self) -> Result<()> {
-        if self.requests > 0 || !self.slots.has_no_handles() { Err(Errno::EBUSY) } else { Ok(()) }
+        if self.requests.0 != 0 || !self.slots.has_no_handles() { Err(Errno::EBUSY) } else { Ok(()) }
     }
 }

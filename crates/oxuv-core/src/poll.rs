@@ -35,7 +35,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How long the poll phase waits when it begins now, in nanoseconds; `None` is for ever.
     pub(crate) fn poll_timeout(&self) -> Option<u64> {
         let has_work = self.turn.stop
-            || (self.active == 0 && self.requests == 0)
+            || !self.waits_for_something()
             || !self.slots.is_empty(List::Idle)
             || !self.pending.is_empty()
             || !self.slots.is_empty(List::Closing)
