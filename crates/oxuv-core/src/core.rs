@@ -10,7 +10,7 @@ use crate::metrics::Counts;
 use crate::pending::Pending;
 use crate::poll::Poll;
 use crate::slab::Slab;
-use crate::slots::{List, Slots, Walk};
+use crate::slots::{AllHandles, List, Slots};
 use crate::stream::{Step, Stream};
 use crate::timer::Timers;
 use crate::turn::Turn;
@@ -71,7 +71,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// A new loop on this kernel.
     ///
     /// # Errors
-    /// EINVAL for a grain of 0.
+    /// EINVAL for a grain of 0; ENOMEM.
     pub fn new(kernel: K, config: Config) -> Result<Self> {
         if config.grain == 0 {
             return Err(Errno::EINVAL);
@@ -79,13 +79,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let mailbox = Mailbox::new(kernel.waker());
         let mut core = Core {
             kernel,
-            slots: Slots::new(),
+            slots: Slots::new()?,
             active: Wrapping(0),
             requests: Wrapping(0),
             turn: Turn::default(),
             step: Step::default(),
             poll: Poll::default(),
-            counts: Counts::default(),
+            counts: Counts::new()?,
             now: 0,
             time: 0,
             grain: config.grain,
@@ -104,6 +104,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The kernel beneath.
     pub fn kernel(&self) -> &K {
         &self.kernel
+    }
+
+    /// The kernel beneath, to be told of something that the core has no part in.
+    pub fn kernel_mut(&mut self) -> &mut K {
+        &mut self.kernel
     }
 
     /// The loop's time in nanoseconds, rounded down to the grain: read once a turn, not at every call.
@@ -175,15 +180,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.turn.count
     }
 
-    /// All handles in the order of their initialisation, those being closed included.
-    pub fn walk_begin(&mut self) {
-        self.slots.walk(Walk::Handles, List::Handles);
+    /// Begins a walk over all handles in the order of their initialisation, those being closed included.
+    ///
+    /// Between two steps anything may happen: handles are made, which are not visited, and closed for good; a walk
+    /// inside this one begins and ends; the loop runs. A walk need not be finished.
+    pub fn walk_begin(&mut self) -> AllHandles {
+        self.slots.walk_all()
     }
 
-    /// The next handle of the walk that [`Core::walk_begin`] began; handles made during it are not visited.
+    /// The next handle of a walk.
     #[doc(alias = "uv_walk")]
-    pub fn walk_next(&mut self) -> Option<(Key, U)> {
-        let index = self.slots.step(Walk::Handles)?;
+    pub fn walk_next(&mut self, walk: &mut AllHandles) -> Option<(Key, U)> {
+        let index = self.slots.step_all(walk)?;
         Some((self.slots.key(index), self.slots[index].user))
     }
 

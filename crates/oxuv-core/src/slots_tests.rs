@@ -28,7 +28,7 @@ fn contents(slots: &TestSlots, list: List) -> Vec<u32> {
 #[test]
 fn lists_agree_with_vectors_under_random_operations() {
     let mut random = Random::new(3);
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let handles: Vec<u32> = (0..40).map(|_| insert(&mut slots).index).collect();
     let lists = [List::Idle, List::Due, List::Closing];
     let mut model: [Vec<u32>; 3] = Default::default();
@@ -72,7 +72,7 @@ fn lists_agree_with_vectors_under_random_operations() {
 
 #[test]
 fn keys_go_stale_and_never_come_back() {
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let mut random = Random::new(5);
     let (mut live, mut stale) = (Vec::new(), Vec::new());
     for _ in 0..5_000 {
@@ -93,14 +93,14 @@ fn keys_go_stale_and_never_come_back() {
 
 #[test]
 fn a_key_survives_the_way_through_a_number() {
-    let key = insert(&mut TestSlots::new());
+    let key = insert(&mut TestSlots::new().unwrap());
     assert_eq!(Key::from_u64(key.to_u64()), key);
     assert_ne!(key.to_u64(), 0);
 }
 
 #[test]
 fn a_generation_that_wraps_skips_zero() {
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let key = insert(&mut slots);
     slots[key.index].generation = u32::MAX;
     slots.remove(key.index);
@@ -126,7 +126,7 @@ fn three(slots: &mut TestSlots) -> [u32; 3] {
 #[test]
 fn a_walk_survives_the_removal_of_any_element() {
     for gone in 0..3 {
-        let mut slots = TestSlots::new();
+        let mut slots = TestSlots::new().unwrap();
         let handles = three(&mut slots);
         let visited = walk(&mut slots, |slots, index| {
             if index == handles[0] {
@@ -141,7 +141,7 @@ fn a_walk_survives_the_removal_of_any_element() {
 
 #[test]
 fn a_walk_does_not_come_to_what_was_put_in_front_of_it() {
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let handles = three(&mut slots);
     let new = insert(&mut slots).index;
     let visited = walk(&mut slots, |slots, index| {
@@ -157,7 +157,7 @@ fn a_walk_does_not_come_to_what_was_put_in_front_of_it() {
 
 #[test]
 fn what_is_made_during_a_walk_comes_behind_the_one_being_visited() {
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let handles = three(&mut slots);
     let new = [insert(&mut slots).index, insert(&mut slots).index];
     let visited = walk(&mut slots, |slots, index| {
@@ -167,4 +167,52 @@ fn what_is_made_during_a_walk_comes_behind_the_one_being_visited() {
     });
     assert_eq!(visited, handles);
     assert_eq!(contents(&slots, List::Idle), [handles[0], new[0], new[1], handles[1], handles[2]]);
+}
+
+fn walk_all(slots: &mut TestSlots, mut visit: impl FnMut(&mut TestSlots, u32)) -> Vec<u32> {
+    let mut visited = Vec::new();
+    let mut walk = slots.walk_all();
+    while let Some(index) = slots.step_all(&mut walk) {
+        visited.push(index);
+        visit(slots, index);
+    }
+    visited
+}
+
+#[test]
+fn a_walk_inside_a_walk_over_all_handles_disturbs_it_not() {
+    let mut slots = TestSlots::new().unwrap();
+    let handles = [(); 3].map(|()| insert(&mut slots).index);
+    for left in 0..4 {
+        let visited = walk_all(&mut slots, |slots, _| {
+            let mut inner = slots.walk_all();
+            let visited: Vec<u32> = std::iter::from_fn(|| slots.step_all(&mut inner)).take(left).collect();
+            assert_eq!(visited, handles[..left]);
+        });
+        assert_eq!(visited, handles);
+    }
+}
+
+#[test]
+fn handles_may_be_freed_and_made_during_a_walk_over_all() {
+    for (gone, inner) in [(0, false), (1, false), (2, false), (0, true), (2, true)] {
+        let mut slots = TestSlots::new().unwrap();
+        let handles = [(); 3].map(|()| insert(&mut slots).index);
+        let mut new = None;
+        let visited = walk_all(&mut slots, |slots, index| {
+            if index != handles[0] {
+                return;
+            }
+            if inner {
+                assert_eq!(walk_all(slots, |_, _| {}), handles);
+            }
+            slots.remove(handles[gone]);
+            // The slot that was freed is taken again, for a handle that is not to be visited.
+            new = Some(insert(slots).index);
+        });
+        assert_eq!(new, Some(handles[gone]));
+        let expected: Vec<u32> =
+            handles.into_iter().filter(|&index| index == handles[0] || Some(index) != new).collect();
+        assert_eq!(visited, expected, "{gone} {inner}");
+    }
 }
