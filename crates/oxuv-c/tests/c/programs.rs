@@ -20,3 +20,17 @@ fn callbacks_may_do_anything_to_any_handle() {
 fn callbacks_may_be_left_by_longjmp() {
     assert_eq!(build::run(&build::program("jump.c", Link::Shared)), "ok\n");
 }
+
+#[test]
+fn async_handles_are_sent_to_from_anywhere() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("async.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn memory_comes_from_the_programs_allocator() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("allocator.c", link)), "ok\n");
+    }
+}
