@@ -46,6 +46,7 @@ typedef enum {
 
 typedef enum {
   UV_UNKNOWN_HANDLE = 0,
+  UV_ASYNC = 1,
   UV_CHECK = 2,
   UV_IDLE = 6,
   UV_PREPARE = 9,
@@ -201,6 +202,16 @@ UV_EXTERN const char* uv_strerror(int err);
 UV_EXTERN const char* uv_err_name(int err);
 
 /* The loop */
+typedef void* (*uv_malloc_func)(size_t size);
+typedef void* (*uv_realloc_func)(void* ptr, size_t size);
+typedef void* (*uv_calloc_func)(size_t count, size_t size);
+typedef void (*uv_free_func)(void* ptr);
+typedef struct uv_async_s uv_async_t;
+typedef void (*uv_async_cb)(uv_async_t* handle);
+struct uv_async_s { void* data; uv_loop_t* loop; uv_handle_type type; void* private_fields[13]; };
+UV_EXTERN int uv_replace_allocator(uv_malloc_func malloc_func, uv_realloc_func realloc_func, uv_calloc_func calloc_func, uv_free_func free_func);
+UV_EXTERN int uv_async_init(uv_loop_t* loop, uv_async_t* async, uv_async_cb async_cb);
+UV_EXTERN int uv_async_send(uv_async_t* async);
 UV_EXTERN int uv_loop_init(uv_loop_t* loop);
 UV_EXTERN int uv_loop_close(uv_loop_t* loop);
 UV_EXTERN int uv_loop_alive(const uv_loop_t* loop);

@@ -13,10 +13,15 @@
 //! A foreign exception or a `longjmp` passes through [`uv_run`] without harm. A panic of this library's own is a
 //! broken invariant and aborts the process with a message.
 
+#![allow(non_camel_case_types)] // The names are C's.
+
+#[path = "async.rs"]
+mod async_;
 mod error;
 mod handle;
 #[path = "loop.rs"]
 mod loop_;
+mod memory;
 mod run;
 mod stream;
 mod tcp;
@@ -26,11 +31,13 @@ mod version;
 mod watcher;
 mod write;
 
+pub use async_::{uv_async_cb, uv_async_init, uv_async_send, uv_async_t};
 pub use error::{uv_err_name, uv_strerror};
 pub use handle::{uv_close, uv_is_active, uv_is_closing};
 #[cfg(miri)]
 pub use loop_::simulated_kernel;
 pub use loop_::{uv_loop_alive, uv_loop_close, uv_loop_init, uv_now, uv_run, uv_stop, uv_update_time};
+pub use memory::{uv_calloc_func, uv_free_func, uv_malloc_func, uv_realloc_func, uv_replace_allocator};
 pub use stream::{uv_accept, uv_listen, uv_read_start, uv_read_stop};
 pub use tcp::{uv_ip4_addr, uv_tcp_bind, uv_tcp_getsockname, uv_tcp_init};
 pub use timer::{

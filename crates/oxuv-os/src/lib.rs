@@ -14,8 +14,10 @@ pub mod epoll;
 mod errno;
 mod errno_names;
 pub mod net;
+mod shared;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_nonblocking};
 pub use errno::{Errno, Result};
+pub use shared::Shared;
 pub use wake::EventFd;

@@ -40,3 +40,17 @@ fn threads_may_end_in_a_callback() {
         assert_eq!(build::run(&build::program("end_thread.c", link)), "ok\n");
     }
 }
+
+#[test]
+fn async_handles_are_sent_to_from_anywhere() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("async.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn memory_comes_from_the_programs_allocator() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("allocator.c", link)), "ok\n");
+    }
+}
