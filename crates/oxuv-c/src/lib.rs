@@ -27,6 +27,7 @@ mod stream;
 mod tcp;
 mod timer;
 mod types;
+mod version;
 mod watcher;
 mod write;
 
@@ -43,6 +44,7 @@ pub use timer::{
     uv_timer_again, uv_timer_get_repeat, uv_timer_init, uv_timer_set_repeat, uv_timer_start, uv_timer_stop,
 };
 pub use types::*;
+pub use version::{uv_version, uv_version_string};
 pub use watcher::{
     uv_check_init, uv_check_start, uv_check_stop, uv_idle_init, uv_idle_start, uv_idle_stop, uv_prepare_init,
     uv_prepare_start, uv_prepare_stop,
