@@ -25,6 +25,7 @@ mod memory;
 mod run;
 mod stream;
 mod tcp;
+mod thread;
 mod timer;
 mod types;
 mod version;
@@ -40,6 +41,7 @@ pub use loop_::{uv_loop_alive, uv_loop_close, uv_loop_init, uv_now, uv_run, uv_s
 pub use memory::{uv_calloc_func, uv_free_func, uv_malloc_func, uv_realloc_func, uv_replace_allocator};
 pub use stream::{uv_accept, uv_listen, uv_read_start, uv_read_stop};
 pub use tcp::{uv_ip4_addr, uv_tcp_bind, uv_tcp_getsockname, uv_tcp_init};
+pub use thread::*;
 pub use timer::{
     uv_timer_again, uv_timer_get_repeat, uv_timer_init, uv_timer_set_repeat, uv_timer_start, uv_timer_stop,
 };

@@ -15,6 +15,7 @@ mod errno;
 mod errno_names;
 pub mod net;
 mod shared;
+pub mod thread;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_nonblocking};
