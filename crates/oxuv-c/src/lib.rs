@@ -13,6 +13,7 @@
 //! A foreign exception or a `longjmp` passes through [`uv_run`] without harm. A panic of this library's own is a
 //! broken invariant and aborts the process with a message.
 
+mod address;
 mod error;
 mod handle;
 #[path = "loop.rs"]
@@ -25,13 +26,14 @@ mod types;
 mod watcher;
 mod write;
 
+pub use address::uv_ip4_addr;
 pub use error::{uv_err_name, uv_strerror};
 pub use handle::{uv_close, uv_is_active, uv_is_closing};
 #[cfg(miri)]
 pub use loop_::simulated_kernel;
 pub use loop_::{uv_loop_alive, uv_loop_close, uv_loop_init, uv_now, uv_run, uv_stop, uv_update_time};
 pub use stream::{uv_accept, uv_listen, uv_read_start, uv_read_stop};
-pub use tcp::{uv_ip4_addr, uv_tcp_bind, uv_tcp_getsockname, uv_tcp_init};
+pub use tcp::{uv_tcp_bind, uv_tcp_getsockname, uv_tcp_init};
 pub use timer::{
     uv_timer_again, uv_timer_get_repeat, uv_timer_init, uv_timer_set_repeat, uv_timer_start, uv_timer_stop,
 };
