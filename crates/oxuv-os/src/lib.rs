@@ -13,7 +13,9 @@ mod descriptor;
 pub mod epoll;
 mod errno;
 mod errno_names;
+pub mod interface;
 pub mod net;
+pub mod random;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_nonblocking};
