@@ -17,6 +17,7 @@
 
 #[path = "async.rs"]
 mod async_;
+mod address;
 mod error;
 mod handle;
 #[path = "loop.rs"]
@@ -33,6 +34,7 @@ mod watcher;
 mod write;
 
 pub use async_::{uv_async_cb, uv_async_init, uv_async_send, uv_async_t};
+pub use address::uv_ip4_addr;
 pub use error::{uv_err_name, uv_strerror};
 pub use handle::{uv_close, uv_is_active, uv_is_closing};
 #[cfg(miri)]
@@ -42,6 +44,7 @@ pub use memory::{uv_calloc_func, uv_free_func, uv_malloc_func, uv_realloc_func, 
 pub use stream::{uv_accept, uv_listen, uv_read_start, uv_read_stop};
 pub use tcp::{uv_ip4_addr, uv_tcp_bind, uv_tcp_getsockname, uv_tcp_init};
 pub use thread::*;
+pub use tcp::{uv_tcp_bind, uv_tcp_getsockname, uv_tcp_init};
 pub use timer::{
     uv_timer_again, uv_timer_get_repeat, uv_timer_init, uv_timer_set_repeat, uv_timer_start, uv_timer_stop,
 };

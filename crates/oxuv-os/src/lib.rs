@@ -13,9 +13,11 @@ mod descriptor;
 pub mod epoll;
 mod errno;
 mod errno_names;
+pub mod interface;
 pub mod net;
 mod shared;
 pub mod thread;
+pub mod random;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_nonblocking};
