@@ -15,9 +15,9 @@ mod errno;
 mod errno_names;
 pub mod interface;
 pub mod net;
+pub mod random;
 mod shared;
 pub mod thread;
-pub mod random;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_nonblocking};
