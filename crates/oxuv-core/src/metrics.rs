@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use oxuv_os::Result;
+use oxuv_os::{Result, Shared};
 
 use crate::kernel::Kernel;
 use crate::{Buffers, Core};
@@ -52,9 +52,8 @@ impl IdleTime {
 #[derive(Debug)]
 pub(crate) struct Counts {
     pub(crate) measures_idle: bool,
-    /// One, at an address of its own, where other threads find it while the core is in use. (`Box::new` would abort when
-    /// memory is short.)
-    idle: Vec<IdleTime>,
+    /// At an address of its own, where other threads find it while the core is in use.
+    idle: Shared<IdleTime>,
     /// Events of the batches before the one under way.
     events: u64,
     events_waiting: u64,
@@ -64,9 +63,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub(crate) fn new() -> Result<Counts> {
-        let mut idle = Vec::new();
-        idle.try_reserve_exact(1)?;
-        idle.push(IdleTime::default());
+        let idle = Shared::new(IdleTime::default())?;
         Ok(Counts { measures_idle: false, idle, events: 0, events_waiting: 0, were_waiting: false })
     }
 
@@ -82,12 +79,12 @@ impl Counts {
 
     #[cold]
     pub(crate) fn begin_idle(&self, now: u64) {
-        self.idle[0].begin(now);
+        self.idle.begin(now);
     }
 
     #[cold]
     pub(crate) fn end_idle(&self, now: u64) {
-        self.idle[0].end(now);
+        self.idle.end(now);
     }
 }
 
@@ -116,6 +113,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The same for other threads. It stays where it is as long as the core lives.
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_clock(&self) -> &IdleTime {
-        &self.counts.idle[0]
+        &self.counts.idle
     }
 }

@@ -175,6 +175,7 @@ pub(crate) struct Slots<U> {
 }
 
 impl<U: Copy + Default> Slots<U> {
+    /// Empty lists.
     pub(crate) fn new() -> Result<Self> {
         let sentinel = |index| Slot {
             links: [Link { next: index, prev: index }; 2],
