@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::io::{Write as _, stderr};
 use std::sync::{Mutex, PoisonError};
 
 use oxuv_core::{Errno, Result};
@@ -12,6 +13,14 @@ pub(crate) fn code(result: Result<()>) -> c_int {
     match result {
         Ok(()) => 0,
         Err(error) => error.code(),
+    }
+}
+
+/// Tells of a call that a mistake made meaningless, in debug builds: it has no code to tell it by.
+#[cold]
+pub(crate) fn ignored(call: &str, why: &str) {
+    if cfg!(debug_assertions) {
+        let _ = writeln!(stderr(), "{call}: ignored: {why}");
     }
 }
 

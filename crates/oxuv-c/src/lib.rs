@@ -18,33 +18,45 @@
 mod address;
 #[path = "async.rs"]
 mod async_;
+mod default_loop;
 mod error;
 mod handle;
+mod kinds;
 #[path = "loop.rs"]
 mod loop_;
 mod memory;
+mod options;
+mod request;
 mod run;
 mod stream;
 mod tcp;
 mod thread;
 mod timer;
+mod turns;
 mod types;
 mod version;
+mod walk;
 mod watcher;
 mod write;
 
 // Every module exports its part of the interface.
 pub use address::*;
 pub use async_::*;
+pub use default_loop::*;
 pub use error::*;
 pub use handle::*;
+pub use kinds::*;
 pub use loop_::*;
 pub use memory::*;
+pub use options::*;
+pub use request::*;
 pub use stream::*;
 pub use tcp::*;
 pub use thread::*;
 pub use timer::*;
+pub use turns::*;
 pub use types::*;
 pub use version::*;
+pub use walk::*;
 pub use watcher::*;
 pub use write::*;

@@ -30,15 +30,6 @@ impl Default for Config {
     }
 }
 
-/// What keeps a loop alive, counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Census {
-    /// Active referenced handles.
-    pub active: u32,
-    /// Requests whose event is still to come.
-    pub requests: u32,
-}
-
 /// A loop. `U` is a value that the front attaches to handles and requests, `B` what it writes from.
 #[derive(Debug)]
 pub struct Core<K: Kernel, U, B> {
@@ -46,8 +37,8 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) slots: Slots<U>,
     /// Active referenced handles. A front may let others change it, so it wraps.
     pub(crate) active: Wrapping<u32>,
-    /// Requests whose event is still to come. Wraps likewise.
-    pub(crate) requests: Wrapping<u32>,
+    /// Requests whose event is still to come.
+    pub(crate) requests: u32,
     pub(crate) turn: Turn,
     pub(crate) step: Step,
     pub(crate) poll: Poll,
@@ -81,7 +72,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             kernel,
             slots: Slots::new()?,
             active: Wrapping(0),
-            requests: Wrapping(0),
+            requests: 0,
             turn: Turn::default(),
             step: Step::default(),
             poll: Poll::default(),
@@ -145,21 +136,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// True if there is an active referenced handle or a request.
     #[inline]
     pub(crate) fn waits_for_something(&self) -> bool {
-        self.active.0 != 0 || self.requests.0 != 0
+        self.active.0 > 0 || self.requests > 0
     }
 
-    /// What keeps the loop alive, counted.
+    /// The active referenced handles: they keep the loop alive.
     #[inline]
-    pub fn census(&self) -> Census {
-        Census { active: self.active.0, requests: self.requests.0 }
+    pub fn active_handles(&self) -> u32 {
+        self.active.0
     }
 
-    /// Takes over what somebody else made of the numbers. libuv's programs see them and may change them, to keep a loop
-    /// alive for something of their own; whoever does that undoes it by the same difference.
+    /// Takes over what somebody has made of [`Core::active_handles`]. libuv's programs see that number and may change
+    /// it, to keep a loop alive for something of their own. Whoever does it takes the same difference back.
     #[inline]
-    pub fn set_census(&mut self, census: Census) {
-        self.active.0 = census.active;
-        self.requests.0 = census.requests;
+    pub fn set_active_handles(&mut self, count: u32) {
+        self.active.0 = count;
+    }
+
+    /// The requests whose event is still to come: they keep the loop alive.
+    #[inline]
+    pub fn active_requests(&self) -> u32 {
+        self.requests
     }
 
     /// Makes the run end after this turn; a run that has not begun ends at once. The rest of the turn goes on, without
@@ -167,6 +163,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_stop")]
     pub fn stop(&mut self) {
         self.turn.stop = true;
+    }
+
+    /// Takes over whether to stop from a front that keeps that itself, for others to see and change. The end of a run
+    /// forgets it.
+    #[inline]
+    pub fn set_stop(&mut self, stop: bool) {
+        self.turn.stop = stop;
     }
 
     /// How long a run would wait for events now, in nanoseconds; `None` is for ever.
@@ -201,6 +204,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EBUSY while it has a handle, even an inactive, unreferenced or closing one, or a request.
     #[doc(alias = "uv_loop_close")]
     pub fn check_closable(&self) -> Result<()> {
-        if self.requests.0 != 0 || !self.slots.has_no_handles() { Err(Errno::EBUSY) } else { Ok(()) }
+        if self.requests > 0 || !self.slots.has_no_handles() { Err(Errno::EBUSY) } else { Ok(()) }
     }
 }

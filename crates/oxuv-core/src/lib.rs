@@ -56,7 +56,7 @@ mod write;
 
 pub use async_::AsyncSender;
 pub use buffers::{Buffers, Many, One};
-pub use core::{Census, Config, Core};
+pub use core::{Config, Core};
 pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Errno, Result};
