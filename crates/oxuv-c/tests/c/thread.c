@@ -127,6 +127,26 @@ static void a_detached_thread_is_not_joined(void) {
   uv_sem_post(&may_end);
 }
 
+static void note_cleanup(void* arg) { uv_sem_post(arg); }
+
+static void join_in_vain(void* arg) {
+  pthread_cleanup_push(note_cleanup, &may_end);
+  uv_sem_post(&started);
+  uv_thread_join(arg);
+  pthread_cleanup_pop(0);
+}
+
+static void a_thread_that_joins_can_be_cancelled(void) {
+  uv_thread_t thread, noted, joiner;
+  CHECK(uv_thread_create(&thread, note_self, &noted) == 0);
+  CHECK(uv_thread_create(&joiner, join_in_vain, &thread) == 0);
+  uv_sem_wait(&started);
+  uv_sem_wait(&started);
+  CHECK(pthread_cancel(joiner) == 0);
+  CHECK(uv_thread_join(&joiner) == 0);
+  CHECK(uv_thread_join(&thread) == 0); /* nobody else has, and the cleanup lets it end */
+}
+
 static void join_waits(void) {
   uv_thread_t self = uv_thread_self();
   uv_thread_t thread, noted, joiner;
@@ -158,6 +178,7 @@ int main(void) {
   a_stack_is_as_large_as_asked_for();
   threads_are_told_apart();
   join_waits();
+  a_thread_that_joins_can_be_cancelled();
   a_thread_may_leave_from_within();
   a_detached_thread_is_not_joined();
   puts("ok");

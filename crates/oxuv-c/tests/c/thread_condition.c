@@ -53,11 +53,15 @@ static void wait_for_ticket(void* arg) {
 }
 
 static void a_waiter_is_signalled(uint64_t time) {
+  const struct timespec moment = {0, 20000000};
   uv_thread_t thread;
   waiting = woken = 0;
   CHECK(uv_thread_create(&thread, wait_for_ticket, &time) == 0);
   uv_mutex_lock(&mutex);
   while (waiting == 0) uv_cond_wait(&counted, &mutex);
+  uv_mutex_unlock(&mutex);
+  nanosleep(&moment, NULL); /* if it does not wait, it has the time to say so */
+  uv_mutex_lock(&mutex);
   CHECK(woken == 0);
   tickets = 1;
   uv_cond_signal(&changed);
