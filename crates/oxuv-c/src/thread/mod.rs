@@ -5,9 +5,9 @@
 //! notices, as libuv does: a program that believes it has a lock must not go on without.
 //!
 //! Several of these functions may be left by an exception: a thread that waits in one of them is cancelled, or the
-//! function that [`uv_once`] calls throws. So what calls them keeps nothing that would have to be dropped, nor takes a
-//! closure, for which an unoptimised build has something to do then, too: the exception is another unwinder's than the
-//! one that is linked into this library, and they do not know each other.
+//! function that [`uv_once`] calls throws. What calls them has nothing to drop, and takes no closure or other generic
+//! value, for which an unoptimised build makes a clean-up even if it is empty. A clean-up would be run by the unwinder
+//! that threw and ask the one that is linked into `libuv.so.1`, and these two do not know each other.
 
 mod affinity;
 mod barrier;
