@@ -246,7 +246,7 @@ struct Text(IpAddr);
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            IpAddr::V6(ip) if (2..1 << 32).contains(&ip.to_bits()) => {
+            IpAddr::V6(ip) if (1 << 16..1 << 32).contains(&ip.to_bits()) => {
                 write!(f, "::{}", Ipv4Addr::from_bits(ip.to_bits() as u32))
             }
             ip => ip.fmt(f),
@@ -339,7 +339,7 @@ mod tests {
         let texts = [
             "::",
             "::1",
-            "::0.0.0.2",
+            "::ffff",
             "::0.1.0.0",
             "::255.255.255.255",
             "::1:0:0",
