@@ -13,19 +13,26 @@
 //! A foreign exception or a `longjmp` passes through [`uv_run`] without harm. A panic of this library's own is a
 //! broken invariant and aborts the process with a message.
 
+#![allow(non_camel_case_types)] // The names are C's.
+
 mod address;
 mod clock;
 mod dl;
+#[path = "async.rs"]
+mod async_;
 mod error;
 mod handle;
 #[path = "loop.rs"]
 mod loop_;
 mod random;
+mod memory;
 mod run;
 mod stream;
 mod tcp;
+mod thread;
 mod timer;
 mod types;
+mod version;
 mod watcher;
 mod write;
 mod wtf8;
@@ -57,3 +64,18 @@ pub use watcher::{
 };
 pub use write::{uv_buf_init, uv_shutdown, uv_try_write, uv_write};
 pub use wtf8::{uv_utf16_length_as_wtf8, uv_utf16_to_wtf8, uv_wtf8_length_as_utf16, uv_wtf8_to_utf16};
+// Every module exports its part of the interface.
+pub use address::*;
+pub use async_::*;
+pub use error::*;
+pub use handle::*;
+pub use loop_::*;
+pub use memory::*;
+pub use stream::*;
+pub use tcp::*;
+pub use thread::*;
+pub use timer::*;
+pub use types::*;
+pub use version::*;
+pub use watcher::*;
+pub use write::*;
