@@ -1,7 +1,5 @@
 //! Clocks, and sleep.
 
-#![allow(non_camel_case_types)] // The names are C's.
-
 use std::ffi::{c_int, c_uint};
 use std::time::Duration;
 

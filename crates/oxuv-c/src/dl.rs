@@ -1,11 +1,11 @@
 //! Shared libraries that a program loads while it runs.
 
-#![allow(non_camel_case_types)] // The names are C's.
-
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
 use libc::RTLD_LAZY;
+
+use crate::memory;
 
 /// A shared library, or the reason why there is none.
 #[repr(C)]
@@ -51,7 +51,7 @@ pub unsafe extern "C-unwind" fn uv_dlclose(lib: *mut uv_lib_t) {
     // SAFETY: `uv_dlopen` has written both fields; each is null from here on, and so is freed once.
     unsafe {
         let uv_lib_t { handle, errmsg } = lib.replace(uv_lib_t { handle: null_mut(), errmsg: null_mut() });
-        libc::free(errmsg.cast());
+        memory::free(errmsg.cast());
         if !handle.is_null() {
             libc::dlclose(handle);
         }
@@ -94,11 +94,22 @@ pub unsafe extern "C-unwind" fn uv_dlerror(lib: *const uv_lib_t) -> *const c_cha
 /// # Safety
 /// The fields of `lib` were written by this module.
 unsafe fn keep_error(lib: *mut uv_lib_t) -> c_int {
-    // SAFETY: `errmsg` is null or came from `strdup`, here; the loader's text is copied before it can change.
+    // SAFETY: `errmsg` is null or came from `copy`; the loader's text is copied before anything can change it.
     unsafe {
-        libc::free((*lib).errmsg.cast());
         let text = libc::dlerror();
-        (*lib).errmsg = if text.is_null() { null_mut() } else { libc::strdup(text) };
+        let copy = if text.is_null() { null_mut() } else { copy(CStr::from_ptr(text)) };
+        memory::free((&raw mut (*lib).errmsg).replace(copy).cast());
         if text.is_null() { 0 } else { FAILED }
     }
+}
+
+/// The text in memory of its own; null when there is none left.
+fn copy(text: &CStr) -> *mut c_char {
+    let text = text.to_bytes_with_nul();
+    let copy: *mut c_char = memory::malloc(text.len()).cast();
+    if !copy.is_null() {
+        // SAFETY: the new memory has this size.
+        unsafe { copy.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
+    }
+    copy
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
+use std::iter;
 use std::ptr::copy_nonoverlapping;
 use std::sync::{Mutex, PoisonError};
 
@@ -94,31 +95,46 @@ fn unknown(err: c_int, memory: &mut [u8; UNKNOWN_SIZE]) -> &CStr {
 /// How many texts about such numbers are kept, at most. A program that tries out numbers must not eat the memory.
 const MAX_KEPT: usize = 1 << 16;
 
-/// That text for ever: made once for each number, and without the number if it cannot be kept.
-fn kept(err: c_int) -> &'static CStr {
-    static KEPT: Mutex<Vec<(c_int, &'static CStr)>> = Mutex::new(Vec::new());
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    match kept.binary_search_by_key(&err, |&(number, _)| number) {
-        Ok(place) => kept[place].1,
-        Err(place) => {
-            if kept.len() == MAX_KEPT || kept.try_reserve(1).is_err() {
-                return UNKNOWN;
-            }
-            let text = leak(unknown(err, &mut [0; UNKNOWN_SIZE]));
-            if let Some(text) = text {
-                kept.insert(place, (err, text));
-            }
-            text.unwrap_or(UNKNOWN)
-        }
-    }
+/// A text that is kept for ever. It is never moved or freed, so that programs may replace the allocator later.
+struct Kept {
+    number: c_int,
+    text: [u8; UNKNOWN_SIZE],
+    older: Option<&'static Kept>,
 }
 
-fn leak(text: &CStr) -> Option<&'static CStr> {
-    let text = text.to_bytes_with_nul();
-    let mut memory = Vec::new();
-    memory.try_reserve_exact(text.len()).ok()?;
-    memory.extend_from_slice(text);
-    CStr::from_bytes_with_nul(memory.leak()).ok()
+struct Texts {
+    count: usize,
+    /// The newest text of the numbers that leave this remainder.
+    newest: [Option<&'static Kept>; 256],
+}
+
+/// The text about a number that is no error, made once for each number. Where it cannot be kept, it is a text without
+/// the number.
+fn kept(err: c_int) -> &'static CStr {
+    static TEXTS: Mutex<Texts> = Mutex::new(Texts { count: 0, newest: [None; 256] });
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let chain = err.rem_euclid(256) as usize;
+    let kept = texts.find(chain, err).or_else(|| texts.keep(chain, err));
+    kept.and_then(|kept| CStr::from_bytes_until_nul(&kept.text).ok()).unwrap_or(UNKNOWN)
+}
+
+impl Texts {
+    fn find(&self, chain: usize, number: c_int) -> Option<&'static Kept> {
+        iter::successors(self.newest[chain], |kept| kept.older).find(|kept| kept.number == number)
+    }
+
+    fn keep(&mut self, chain: usize, number: c_int) -> Option<&'static Kept> {
+        let mut place = Vec::new();
+        if self.count == MAX_KEPT || place.try_reserve_exact(1).is_err() {
+            return None;
+        }
+        let mut text = [0; UNKNOWN_SIZE];
+        unknown(number, &mut text);
+        place.push(Kept { number, text, older: self.newest[chain] });
+        self.newest[chain] = place.leak().first();
+        self.count += 1;
+        self.newest[chain]
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Random bytes.
 
-#![allow(non_camel_case_types)] // The names are C's.
-
 use std::ffi::{c_int, c_uint, c_void};
 use std::slice;
 

@@ -13,6 +13,8 @@ use std::slice;
 
 use oxuv_core::Errno;
 
+use crate::memory;
+
 /// How many bytes the units are in WTF-8, without a zero at the end. A negative `utf16_len`: up to the first zero.
 ///
 /// # Safety
@@ -25,7 +27,8 @@ pub unsafe extern "C-unwind" fn uv_utf16_length_as_wtf8(utf16: *const u16, utf16
 
 /// Writes units as WTF-8 with a zero at its end. A negative `utf16_len`: up to the first zero.
 ///
-/// If `*wtf8_ptr` is null, it becomes memory for the text, which the caller frees with `free`. If `wtf8_ptr` itself is
+/// If `*wtf8_ptr` is null, it becomes memory for the text, which the caller frees with `free`, or with that of
+/// `uv_replace_allocator`. If `wtf8_ptr` itself is
 /// null, nothing is written. In both cases `*wtf8_len_ptr`, unless null, becomes the text's length, as
 /// [`uv_utf16_length_as_wtf8`] says. Else `*wtf8_len_ptr` is the room at `*wtf8_ptr`, not counting a byte for the zero,
 /// and becomes the text's length.
@@ -61,7 +64,7 @@ pub unsafe extern "C-unwind" fn uv_utf16_to_wtf8(
             return 0;
         }
         if ours {
-            *wtf8_ptr = libc::malloc(needed + 1).cast();
+            *wtf8_ptr = memory::malloc(needed + 1).cast();
             if (*wtf8_ptr).is_null() {
                 return Errno::ENOMEM.code();
             }
