@@ -18,14 +18,18 @@
 mod address;
 #[path = "async.rs"]
 mod async_;
+mod clock;
 mod default_loop;
+mod dl;
 mod error;
 mod handle;
+mod if_name;
 mod kinds;
 #[path = "loop.rs"]
 mod loop_;
 mod memory;
 mod options;
+mod random;
 mod request;
 mod run;
 mod stream;
@@ -38,17 +42,22 @@ mod version;
 mod walk;
 mod watcher;
 mod write;
+mod wtf8;
 
 // Every module exports its part of the interface.
 pub use address::*;
 pub use async_::*;
+pub use clock::*;
 pub use default_loop::*;
+pub use dl::*;
 pub use error::*;
 pub use handle::*;
+pub use if_name::*;
 pub use kinds::*;
 pub use loop_::*;
 pub use memory::*;
 pub use options::*;
+pub use random::*;
 pub use request::*;
 pub use stream::*;
 pub use tcp::*;
@@ -60,3 +69,4 @@ pub use version::*;
 pub use walk::*;
 pub use watcher::*;
 pub use write::*;
+pub use wtf8::*;

@@ -8,4 +8,5 @@ mod echo;
 mod exports;
 mod layout;
 mod programs;
+mod threads;
 mod trace;

@@ -54,3 +54,87 @@ fn memory_comes_from_the_programs_allocator() {
         assert_eq!(build::run(&build::program("allocator.c", link)), "ok\n");
     }
 }
+
+#[test]
+fn addresses_have_texts() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("address.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn errors_have_names_and_messages() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("errors.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn units_of_16_bits_become_bytes_and_come_back() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("strings.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn libraries_are_loaded_and_searched() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("dl.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn clocks_sleep_and_random_bytes() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("clock.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn loops_are_made_asked_and_ended() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("loop.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn all_handles_have_something_in_common() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("handles.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn walks_by_callbacks_that_do_anything() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("walk.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn handles_are_printed() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("print.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn a_loop_counts_its_events_and_how_long_it_waits() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("metrics.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn public_fields_are_kept_true() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("fields.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn misuse_is_found_and_does_no_harm() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("misuse.c", link)), "ok\n");
+    }
+}
