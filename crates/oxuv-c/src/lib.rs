@@ -33,6 +33,8 @@ mod tcp;
 mod thread;
 mod timer;
 mod types;
+#[cfg(not(miri))]
+mod unwinder;
 mod version;
 mod watcher;
 mod write;
