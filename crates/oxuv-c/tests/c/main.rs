@@ -7,5 +7,6 @@ mod build;
 mod echo;
 mod exports;
 mod layout;
+mod loading;
 mod programs;
 mod trace;
