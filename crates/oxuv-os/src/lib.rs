@@ -13,8 +13,11 @@ mod descriptor;
 pub mod epoll;
 mod errno;
 mod errno_names;
+pub mod interface;
 pub mod net;
+pub mod random;
 mod shared;
+pub mod thread;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_nonblocking};
