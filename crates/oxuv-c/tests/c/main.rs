@@ -5,6 +5,7 @@
 
 mod build;
 mod echo;
+mod examples;
 mod exports;
 mod layout;
 mod loading;
