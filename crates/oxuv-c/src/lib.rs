@@ -33,8 +33,6 @@ mod tcp;
 mod thread;
 mod timer;
 mod types;
-#[cfg(not(miri))]
-mod unwinder;
 mod version;
 mod watcher;
 mod write;
