@@ -14,6 +14,7 @@ pub mod epoll;
 mod errno;
 mod errno_names;
 pub mod net;
+pub mod system;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_nonblocking};
