@@ -15,9 +15,9 @@ mod errno;
 mod errno_names;
 pub mod interface;
 pub mod net;
-pub mod system;
 pub mod random;
 mod shared;
+pub mod system;
 pub mod thread;
 mod wake;
 

@@ -17,7 +17,7 @@ use crate::{Errno, Result};
 #[doc(alias = "uv_resident_set_memory")]
 pub fn resident() -> Result<u64> {
     let pages = resident_pages(&read(Path::new("/proc/self/stat"))?).ok_or(Errno::EINVAL)?;
-    Ok(pages * page_size() as u64)
+    Ok(pages.saturating_mul(page_size() as u64))
 }
 
 /// The 24th field of a process's `stat`. The second is the program's name in parentheses, with whatever is in it.
