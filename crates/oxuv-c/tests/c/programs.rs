@@ -54,3 +54,14 @@ fn memory_comes_from_the_programs_allocator() {
         assert_eq!(build::run(&build::program("allocator.c", link)), "ok\n");
     }
 }
+
+#[test]
+fn the_system_tells_of_itself() {
+    let programs =
+        ["cpu.c", "env.c", "interfaces.c", "paths.c", "process_title.c", "system_memory.c", "uname.c", "users.c"];
+    for program in programs {
+        for link in [Link::Static, Link::Shared] {
+            assert_eq!(build::run(&build::program(program, link)), "ok\n", "{program}");
+        }
+    }
+}
