@@ -34,3 +34,25 @@ pub use title::{uv_get_process_title, uv_set_process_title, uv_setup_args};
 pub use users::{
     uv_group_t, uv_os_free_group, uv_os_free_passwd, uv_os_get_group, uv_os_get_passwd, uv_os_get_passwd2, uv_passwd_t,
 };
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    /// libuv's binary interface on 64-bit systems.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn structures_are_laid_out_as_libuvs() {
+        assert_eq!((size_of::<uv_cpu_info_t>(), offset_of!(uv_cpu_info_t, cpu_times)), (56, 16));
+        assert_eq!((size_of::<uv_env_item_t>(), offset_of!(uv_env_item_t, value)), (16, 8));
+        assert_eq!((size_of::<uv_group_t>(), offset_of!(uv_group_t, members)), (24, 16));
+        assert_eq!((size_of::<uv_passwd_t>(), offset_of!(uv_passwd_t, homedir)), (40, 32));
+        assert_eq!((size_of::<uv_rusage_t>(), offset_of!(uv_rusage_t, ru_nivcsw)), (144, 136));
+        assert_eq!((size_of::<uv_utsname_t>(), offset_of!(uv_utsname_t, machine)), (1024, 768));
+        assert_eq!(size_of::<uv_interface_address_t>(), 80);
+        assert_eq!(offset_of!(uv_interface_address_t, address), 20);
+        assert_eq!(offset_of!(uv_interface_address_t, netmask), 48);
+    }
+}

@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   pthread_t threads[2];
   int i;
   if (argc != 4) {
-    execl("/proc/self/exe", expected[0], expected[1], expected[2], expected[3], (char*) NULL);
+    execl(argv[0], expected[0], expected[1], expected[2], expected[3], (char*) NULL);
     return 1;
   }
   without_arguments_there_is_no_title();
