@@ -1,7 +1,7 @@
 //! Error codes, their names and their messages.
 
 use std::ffi::{CStr, c_char, c_int};
-use std::io::Write;
+use std::io::{Write, stderr};
 use std::iter;
 use std::ptr::copy_nonoverlapping;
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +14,14 @@ pub(crate) fn code(result: Result<()>) -> c_int {
     match result {
         Ok(()) => 0,
         Err(error) => error.code(),
+    }
+}
+
+/// Tells of a call that a mistake made meaningless, in debug builds: it has no code to tell it by.
+#[cold]
+pub(crate) fn ignored(call: &str, why: &str) {
+    if cfg!(debug_assertions) {
+        let _ = writeln!(stderr(), "{call}: ignored: {why}");
     }
 }
 

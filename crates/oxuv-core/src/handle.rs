@@ -43,7 +43,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &mut self.slots[index];
         if !slot.has(flag::REFERENCED) {
             slot.flags |= flag::REFERENCED;
-            self.active += usize::from(slot.has(flag::ACTIVE));
+            self.active += u32::from(slot.has(flag::ACTIVE));
         }
         Ok(())
     }
@@ -58,7 +58,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &mut self.slots[index];
         if slot.has(flag::REFERENCED) {
             slot.flags &= !flag::REFERENCED;
-            self.active -= usize::from(slot.has(flag::ACTIVE));
+            self.active -= u32::from(slot.has(flag::ACTIVE));
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &mut self.slots[index];
         if !slot.has(flag::ACTIVE) {
             slot.flags |= flag::ACTIVE;
-            self.active += usize::from(slot.has(flag::REFERENCED));
+            self.active += u32::from(slot.has(flag::REFERENCED));
         }
     }
 
@@ -104,7 +104,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &mut self.slots[index];
         if slot.has(flag::ACTIVE) {
             slot.flags &= !flag::ACTIVE;
-            self.active -= usize::from(slot.has(flag::REFERENCED));
+            self.active -= u32::from(slot.has(flag::REFERENCED));
         }
     }
 
