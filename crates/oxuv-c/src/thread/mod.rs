@@ -5,9 +5,7 @@
 //! notices, as libuv does: a program that believes it has a lock must not go on without.
 //!
 //! Several of these functions may be left by an exception: a thread that waits in one of them is cancelled, or the
-//! function that [`uv_once`] calls throws. What calls them has nothing to drop, and takes no closure or other generic
-//! value, for which an unoptimised build makes a clean-up even if it is empty. A clean-up would be run by the unwinder
-//! that threw and ask the one that is linked into `libuv.so.1`, and these two do not know each other.
+//! function that [`uv_once`] calls throws. What calls them has nothing to drop.
 
 mod affinity;
 mod barrier;
