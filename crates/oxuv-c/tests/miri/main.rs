@@ -16,3 +16,4 @@ mod memory;
 mod strings;
 #[cfg(miri)]
 mod tcp;
+mod walks;
