@@ -87,7 +87,7 @@ fn walks_nest_and_may_be_left() {
         assert_eq!(left.unwrap_err().downcast_ref(), Some(&"left"));
         uv_walk(loop_, Some(walk_inside), (&raw mut counted).cast());
         assert_eq!((counted, logged().as_str()), (9, "walked walked walked"));
-        timers.map(|timer| close(timer));
+        timers.iter().for_each(|&timer| close(timer));
         assert_eq!(uv_run(loop_, UV_RUN_DEFAULT), 0);
         assert_eq!(logged(), "freed freed freed");
         free_loop(loop_);
@@ -246,7 +246,7 @@ fn a_program_sets_the_stop_flag() {
         assert_eq!(((*loop_).stop_flag, logged().as_str()), (0, "fired"));
         uv_stop(loop_);
         assert_eq!(uv_run(loop_, UV_RUN_DEFAULT), 1);
-        timers.map(|timer| close(timer));
+        timers.iter().for_each(|&timer| close(timer));
         assert_eq!(uv_run(loop_, UV_RUN_DEFAULT), 0);
         assert_eq!(logged(), "freed freed");
         free_loop(loop_);
