@@ -2,9 +2,9 @@
 
 use std::ffi::{c_int, c_uint};
 
-use oxuv_core::Key;
+use oxuv_core::{Errno, Key, Result};
 
-use crate::loop_::{User, with};
+use crate::loop_::{Loop, User, with};
 use crate::types::{UV_TCP, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_stream_t};
 
 /// Flag of a handle: `uv_close` was called.
@@ -41,6 +41,28 @@ pub(crate) unsafe fn init(handle: *mut uv_handle_t, loop_: *mut uv_loop_t, r#typ
 pub(crate) unsafe fn key(handle: *const uv_handle_t) -> Key {
     // SAFETY: the caller says that the field has a value.
     Key::from_u64(unsafe { (*handle).key })
+}
+
+/// Calls into the core about an open handle.
+///
+/// EINVAL for one that is closing or zero, and what `call` says.
+///
+/// # Safety
+/// `handle` was initialised, or is zero.
+#[inline]
+pub(crate) unsafe fn with_open<R>(
+    handle: *const uv_handle_t,
+    call: impl FnOnce(&mut Loop, Key) -> Result<R>,
+) -> Result<R> {
+    // SAFETY: the caller says that the fields have a value. A handle with a key that is not closing has an open loop,
+    // which cannot be closed before it.
+    unsafe {
+        let key = key(handle);
+        if key == Key::default() || (*handle).flags & CLOSING != 0 {
+            return Err(Errno::EINVAL);
+        }
+        with((*handle).r#loop, |core| call(core, key))
+    }
 }
 
 /// Closes a handle: it stops at once, and `close_cb`, which may be null, is the last that is heard of it.

@@ -181,8 +181,10 @@ pub unsafe extern "C-unwind" fn uv_update_time(loop_: *mut uv_loop_t) {
 #[cfg(not(miri))]
 pub(crate) mod kernel {
     use std::ffi::c_int;
+    use std::os::fd::{FromRawFd, OwnedFd};
 
     pub(crate) use oxuv_core::linux::Linux as Kernel;
+    use oxuv_os::Descriptor;
 
     pub(crate) fn new() -> oxuv_core::Result<Kernel> {
         // Whether a write to a closed connection raises SIGPIPE is for the program to say, as with libuv.
@@ -192,6 +194,15 @@ pub(crate) mod kernel {
     pub(crate) fn backend_fd(kernel: &Kernel) -> c_int {
         kernel.backend_fd()
     }
+
+    /// The descriptor of this number, which is closed when the value is dropped.
+    ///
+    /// # Safety
+    /// The number is not negative. If it is dropped, the descriptor is nobody else's.
+    pub(crate) unsafe fn own(_: &Kernel, number: c_int) -> Descriptor {
+        // SAFETY: says the caller. Of a number that is no descriptor, system calls say EBADF.
+        unsafe { OwnedFd::from_raw_fd(number) }.into()
+    }
 }
 
 /// Miri cannot do Linux's system calls: there the kernel is a simulated one.
@@ -199,8 +210,8 @@ pub(crate) mod kernel {
 pub(crate) mod kernel {
     use std::ffi::c_int;
 
-    use oxuv_core::sim::Faults;
     pub(crate) use oxuv_core::sim::Sim as Kernel;
+    use oxuv_core::sim::{Faults, Fd};
 
     pub(crate) fn new() -> oxuv_core::Result<Kernel> {
         Ok(Kernel::new(1, Faults::none()))
@@ -208,6 +219,12 @@ pub(crate) mod kernel {
 
     pub(crate) fn backend_fd(_: &Kernel) -> c_int {
         -1
+    }
+
+    /// # Safety
+    /// None here: the simulated kernel has no memory of the process's at stake.
+    pub(crate) unsafe fn own(kernel: &Kernel, number: c_int) -> Fd {
+        kernel.own(number)
     }
 }
 

@@ -53,6 +53,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
+        if !self.watches.failed.is_empty() {
+            timeout = Some(0);
+        }
         self.counts.add(self.poll.events);
         self.poll.events = 0;
         self.poll.batches = BATCHES;
@@ -68,7 +71,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
-        self.poll.len > 0 || self.mailbox.is_open()
+        self.poll.len > 0 || self.mailbox.is_open() || !self.watches.failed.is_empty()
     }
 
     /// The next event of the batch under way, or of another one where that is called for.
@@ -86,6 +89,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 if let Some(event) = self.dispatch(ready) {
                     return Some(event);
                 }
+            } else if let Some(event) = self.next_failed_poll() {
+                return Some(event);
             } else if !self.wait_again() {
                 return None;
             }

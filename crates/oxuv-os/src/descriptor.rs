@@ -49,14 +49,27 @@ impl AsRawFd for Descriptor {
 /// # Errors
 /// EBADF.
 pub fn set_nonblocking(number: RawFd) -> Result<()> {
+    change_flags(number, |flags| flags | libc::O_NONBLOCK)
+}
+
+/// Makes a descriptor blocking, by its number: it may be somebody else's.
+///
+/// # Errors
+/// EBADF.
+pub fn set_blocking(number: RawFd) -> Result<()> {
+    change_flags(number, |flags| flags & !libc::O_NONBLOCK)
+}
+
+fn change_flags(number: RawFd, change: impl FnOnce(libc::c_int) -> libc::c_int) -> Result<()> {
     // SAFETY: fcntl with these commands takes integers only; a number that is no descriptor is EBADF.
     let flags = unsafe { libc::fcntl(number, libc::F_GETFL) };
     if flags < 0 {
         return Err(std::io::Error::last_os_error().into());
     }
-    if flags & libc::O_NONBLOCK == 0 {
+    let changed = change(flags);
+    if changed != flags {
         // SAFETY: as above.
-        let set = unsafe { libc::fcntl(number, libc::F_SETFL, flags | libc::O_NONBLOCK) };
+        let set = unsafe { libc::fcntl(number, libc::F_SETFL, changed) };
         if set < 0 {
             return Err(std::io::Error::last_os_error().into());
         }

@@ -53,6 +53,7 @@ errors! {
     ENOSYS = libc::ENOSYS;
     ENOTCONN = libc::ENOTCONN;
     ENOTSOCK = libc::ENOTSOCK;
+    ENOTSUP = libc::ENOTSUP;
     EPERM = libc::EPERM;
     EPIPE = libc::EPIPE;
     EPROTOTYPE = libc::EPROTOTYPE;

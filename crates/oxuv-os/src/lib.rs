@@ -13,9 +13,11 @@ mod descriptor;
 pub mod epoll;
 mod errno;
 mod errno_names;
+mod link_local;
 pub mod net;
+pub mod socket;
 mod wake;
 
-pub use descriptor::{Descriptor, Spare, set_nonblocking};
+pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
 pub use errno::{Errno, Result};
 pub use wake::EventFd;
