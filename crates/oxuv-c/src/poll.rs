@@ -1,7 +1,5 @@
 //! Poll handles: readiness of a descriptor that the program owns.
 
-#![allow(non_camel_case_types)] // The names are C's.
-
 use std::ffi::c_int;
 
 use oxuv_core::Errno;

@@ -1,16 +1,14 @@
 //! Connecting.
 
-#![allow(non_camel_case_types)] // The names are C's.
-
 use std::ffi::c_int;
 
 use libc::sockaddr;
 
+use crate::address::read_address;
 use crate::error::code;
 use crate::handle::with_open;
 use crate::loop_::User;
 use crate::stream;
-use crate::tcp::read_address;
 use crate::types::{uv_req_t, uv_req_type, uv_stream_t, uv_tcp_t};
 
 /// Called when a connect is done or has failed.
