@@ -35,8 +35,12 @@ pub(crate) unsafe fn init(stream: *mut uv_stream_t, loop_: *mut uv_loop_t, r#typ
 pub(crate) unsafe fn show_descriptor(stream: *mut uv_stream_t) {
     // SAFETY: the handle was initialised.
     unsafe {
-        let fd = with_open(stream.cast(), |core, key| core.descriptor(key).map(AsRawFd::as_raw_fd));
-        (*stream).io_watcher.fd = fd.unwrap_or(-1);
+        match with_open(stream.cast(), |core, key| core.descriptor(key).map(AsRawFd::as_raw_fd)) {
+            Ok(fd) => (*stream).io_watcher.fd = fd,
+            Err(Errno::EBADF) => (*stream).io_watcher.fd = -1,
+            // It is no stream, whatever the caller thinks; or it is closing, and shows none any more.
+            Err(_) => {}
+        }
     }
 }
 
