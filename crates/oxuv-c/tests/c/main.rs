@@ -10,5 +10,4 @@ mod exports;
 mod layout;
 mod loading;
 mod programs;
-mod threads;
 mod trace;
