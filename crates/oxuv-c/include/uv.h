@@ -470,12 +470,6 @@ struct uv__req_write_extra_s {
   size_t nwritten;
 };
 
-#ifdef __GNUC__
-#define UV__UNNAMED __extension__
-#else
-#define UV__UNNAMED
-#endif
-
 #define UV_REQ_FIELDS                                                                              \
   /* the program's own */                                                                          \
   void* data;                                                                                      \
@@ -483,7 +477,7 @@ struct uv__req_write_extra_s {
   uv_req_type type;                                                                                \
   /* private */                                                                                    \
   void* reserved[5];                                                                               \
-  UV__UNNAMED union {                                                                              \
+  __extension__ union {                                                                            \
     void* reserved2[1];                                                                            \
     struct uv__req_write_extra_s write_extra;                                                      \
   };

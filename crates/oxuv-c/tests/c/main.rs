@@ -6,6 +6,9 @@
 mod build;
 mod echo;
 mod exports;
+mod facts;
+mod header;
 mod layout;
+mod peers;
 mod programs;
 mod trace;
