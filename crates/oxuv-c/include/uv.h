@@ -276,6 +276,7 @@ typedef struct uv_utsname_s uv_utsname_t;
 
 /* The last that is heard of a handle: afterwards its memory is the program's. Phase: closing. */
 typedef void (*uv_close_cb)(uv_handle_t* handle);
+/* Within uv_walk, for each handle. */
 typedef void (*uv_walk_cb)(uv_handle_t* handle, void* arg);
 
 /* Asks for memory, right before something is read into it. The size is a suggestion. If buf->base is left NULL or
@@ -493,8 +494,9 @@ UV_EXTERN uv_req_type uv_req_get_type(const uv_req_t* req);
 UV_EXTERN void* uv_req_get_data(const uv_req_t* req);
 UV_EXTERN void uv_req_set_data(uv_req_t* req, void* data);
 
-/* For requests of the thread pool that have not begun: their callback comes with UV_ECANCELED. UV_EBUSY if it is too
- * late, UV_EINVAL for other kinds of requests. */
+/* The callback comes later, with UV_ECANCELED. Of the thread pool's requests those that have not begun can be cancelled:
+ * else UV_EBUSY. Of writes what is not sent yet, see uv_write_nwritten: 0 also when all is sent, UV_EBUSY while the stream
+ * is being closed. Other kinds: UV_EINVAL. */
 UV_EXTERN int uv_cancel(uv_req_t* req);
 
 /* ---- Timers ---- */

@@ -103,7 +103,7 @@ impl Header {
         macros.collect()
     }
 
-    /// Everything it says but for layouts: `functions` and callbacks with their signature, constants with their value.
+    /// Everything it says but for layouts: functions and callbacks with their signature, constants with their value.
     pub(crate) fn sayings(&self) -> BTreeMap<String, String> {
         let mut sayings = self.signatures();
         let is_number = |text: &str| {

@@ -144,3 +144,8 @@ fn it_declares_libuvs_functions() {
     assert_eq!(declared.difference(&expected).collect::<Vec<_>>(), [""; 0], "declared, and not libuv's");
     assert_eq!(expected.difference(&declared).collect::<Vec<_>>(), [""; 0], "libuv's, and not declared");
 }
+
+#[test]
+fn its_sets_stay_in_order_and_balanced() {
+    assert_eq!(build::run(&build::program("tree.c", build::Link::Static)), "ok\n");
+}

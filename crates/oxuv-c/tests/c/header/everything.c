@@ -6,6 +6,7 @@
 #include <uv/errno.h>
 #include <uv/linux.h>
 #include <uv/threadpool.h>
+#include <uv/tree.h>
 #include <uv/unix.h>
 #include <uv/version.h>
 
@@ -57,6 +58,14 @@ struct my_request {
   UV_REQ_FIELDS
   int more;
 };
+
+/* An ordered set; uv/tree.h has its own test. */
+struct member {
+  RB_ENTRY(member) link;
+};
+RB_HEAD(set, member);
+static int compare(const struct member* a, const struct member* b) { return (a > b) - (a < b); }
+RB_GENERATE_STATIC(set, member, link, compare)
 
 static uv_once_t guard = UV_ONCE_INIT;
 static union uv_any_handle any_handle;
