@@ -494,9 +494,9 @@ UV_EXTERN uv_req_type uv_req_get_type(const uv_req_t* req);
 UV_EXTERN void* uv_req_get_data(const uv_req_t* req);
 UV_EXTERN void uv_req_set_data(uv_req_t* req, void* data);
 
-/* The callback comes later, with UV_ECANCELED. Of the thread pool's requests those that have not begun can be cancelled:
- * else UV_EBUSY. Of writes what is not sent yet, see uv_write_nwritten: 0 also when all is sent, UV_EBUSY while the stream
- * is being closed. Other kinds: UV_EINVAL. */
+/* The callback comes later, with UV_ECANCELED. Of the thread pool's requests, those that have not begun can be
+ * cancelled, else UV_EBUSY. Of a write, what is not sent yet (see uv_write_nwritten): 0 also when all is sent, UV_EBUSY
+ * while the stream is being closed. UV_EINVAL for other kinds. */
 UV_EXTERN int uv_cancel(uv_req_t* req);
 
 /* ---- Timers ---- */

@@ -75,7 +75,9 @@ fn it_compiles_under_every_standard_without_a_warning() {
     let source = build::source_of("header/everything.c");
     for compiler in Compiler::all() {
         for standard in compiler.standards() {
-            for features in FEATURES {
+            // In C++ the system's headers show everything, whatever is asked for.
+            let features = if compiler.language == "c" { &FEATURES[..] } else { &FEATURES[..1] };
+            for features in features {
                 let options = [&["-fsyntax-only", &standard, features], &WARNINGS[..]].concat();
                 let output = compiler.compile_file(&source, &options).unwrap();
                 let errors = String::from_utf8_lossy(&output.stderr);
