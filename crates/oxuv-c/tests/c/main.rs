@@ -11,4 +11,5 @@ mod header;
 mod layout;
 mod peers;
 mod programs;
+mod threads;
 mod trace;
