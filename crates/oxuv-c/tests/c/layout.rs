@@ -99,7 +99,11 @@ fn rust_agrees_with_libuv() {
         uv_write_t { "data": req.data, "type": req.r#type, "send_handle": send_handle, "handle": handle }
         uv_shutdown_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_buf_t { "base": base, "len": len }
+        uv_random_t { "data": req.data, "type": req.r#type, "loop": r#loop }
         uv_thread_options_t { "flags": flags, "stack_size": stack_size }
+        uv_timespec64_t { "tv_sec": tv_sec, "tv_nsec": tv_nsec }
+        uv_timeval64_t { "tv_sec": tv_sec, "tv_usec": tv_usec }
+        uv_lib_t {}
     };
     // The watchers are one structure in Rust, which has no name in C.
     let known = [&compared[..], &["uv_watcher_t"]].concat();
