@@ -43,10 +43,12 @@ programs! {
     locks: "thread_lock.c";
     loops_are_made_asked_and_ended: "loop.c";
     memory_comes_from_the_programs_allocator: "allocator.c";
+    misuse_is_found_and_does_no_harm: "misuse.c";
     names: "thread_name.c";
     once_and_keys: "thread_once.c";
     options_of_connections: "tcp_options.c";
     priorities: "thread_priority.c";
+    public_fields_are_kept_true: "fields.c";
     semaphores: "thread_semaphore.c";
     the_environment: "env.c";
     the_machine_and_its_system: "uname.c";
@@ -59,6 +61,7 @@ programs! {
     threads: "thread.c";
     threads_may_end_in_a_callback: "end_thread.c";
     timers_and_watchers: "timer.c";
+    trees_of_bsds_macros: "tree.c";
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
     writes_for_which_memory_is_short: "short_memory.c";
@@ -76,105 +79,13 @@ fn callbacks_may_be_left_by_an_exception() {
 }
 
 /// The sources of the other tests, which need a peer, an argument or another way to be built.
-const OTHERS: &[&str] = &["echo_server.c", "layout.c", "linked.c", "load.c", "trace_server.c"];
+const OTHERS: &[&str] = &["echo_server.c", "linked.c", "load.c", "trace_server.c"];
 
 #[test]
-fn async_handles_are_sent_to_from_anywhere() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("async.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn memory_comes_from_the_programs_allocator() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("allocator.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn addresses_have_texts() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("address.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn errors_have_names_and_messages() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("errors.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn units_of_16_bits_become_bytes_and_come_back() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("strings.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn libraries_are_loaded_and_searched() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("dl.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn clocks_sleep_and_random_bytes() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("clock.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn the_system_tells_of_itself() {
-    let programs =
-        ["cpu.c", "env.c", "interfaces.c", "paths.c", "process_title.c", "system_memory.c", "uname.c", "users.c"];
-    for program in programs {
-        for link in [Link::Static, Link::Shared] {
-            assert_eq!(build::run(&build::program(program, link)), "ok\n", "{program}");
-        }
-    }
 fn no_program_is_forgotten() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
     let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let there: BTreeSet<String> = names.filter(|name| name.ends_with(".c")).collect();
     let known: BTreeSet<String> = SOURCES.iter().chain(OTHERS).map(|&name| name.into()).collect();
     assert_eq!(there, known);
-}
-
-#[test]
-fn loops_are_made_asked_and_ended() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("loop.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn all_handles_have_something_in_common() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("handles.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn walks_by_callbacks_that_do_anything() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("walk.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn handles_are_printed() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("print.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn a_loop_counts_its_events_and_how_long_it_waits() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("metrics.c", link)), "ok\n");
-    }
 }
