@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 use oxuv_core::Key;
 
 use crate::loop_::{User, with};
-use crate::types::{UV_TCP, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_stream_t};
+use crate::types::{UV_ASYNC, UV_TCP, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_stream_t};
 
 /// Flag of a handle: `uv_close` was called.
 pub(crate) const CLOSING: c_uint = 1;
@@ -60,8 +60,10 @@ pub unsafe extern "C-unwind" fn uv_close(handle: *mut uv_handle_t, close_cb: uv_
         }
         (*handle).close_cb = close_cb;
         (*handle).flags |= CLOSING;
-        if (*handle).r#type == UV_TCP {
-            (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1;
+        match (*handle).r#type {
+            UV_ASYNC => crate::async_::close(handle.cast()),
+            UV_TCP => (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1,
+            _ => {}
         }
     }
 }

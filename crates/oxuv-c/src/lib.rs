@@ -13,31 +13,38 @@
 //! A foreign exception or a `longjmp` passes through [`uv_run`] without harm. A panic of this library's own is a
 //! broken invariant and aborts the process with a message.
 
+#![allow(non_camel_case_types)] // The names are C's.
+
+mod address;
+#[path = "async.rs"]
+mod async_;
 mod error;
 mod handle;
 #[path = "loop.rs"]
 mod loop_;
+mod memory;
 mod run;
 mod stream;
 mod tcp;
+mod thread;
 mod timer;
 mod types;
+mod version;
 mod watcher;
 mod write;
 
-pub use error::{uv_err_name, uv_strerror};
-pub use handle::{uv_close, uv_is_active, uv_is_closing};
-#[cfg(miri)]
-pub use loop_::simulated_kernel;
-pub use loop_::{uv_loop_alive, uv_loop_close, uv_loop_init, uv_now, uv_run, uv_stop, uv_update_time};
-pub use stream::{uv_accept, uv_listen, uv_read_start, uv_read_stop};
-pub use tcp::{uv_ip4_addr, uv_tcp_bind, uv_tcp_getsockname, uv_tcp_init};
-pub use timer::{
-    uv_timer_again, uv_timer_get_repeat, uv_timer_init, uv_timer_set_repeat, uv_timer_start, uv_timer_stop,
-};
+// Every module exports its part of the interface.
+pub use address::*;
+pub use async_::*;
+pub use error::*;
+pub use handle::*;
+pub use loop_::*;
+pub use memory::*;
+pub use stream::*;
+pub use tcp::*;
+pub use thread::*;
+pub use timer::*;
 pub use types::*;
-pub use watcher::{
-    uv_check_init, uv_check_start, uv_check_stop, uv_idle_init, uv_idle_start, uv_idle_stop, uv_prepare_init,
-    uv_prepare_start, uv_prepare_stop,
-};
-pub use write::{uv_buf_init, uv_shutdown, uv_try_write, uv_write};
+pub use version::*;
+pub use watcher::*;
+pub use write::*;

@@ -75,6 +75,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(timer);
                 }
             }
+            Event::Async { user, .. } => crate::async_::call(user.0.cast()),
             Event::NeedBuffer { key, user } => read(loop_, key, user.0.cast()),
             Event::HungUp { user, .. } => {
                 let (stream, buf): (*mut uv_stream_t, _) = (user.0.cast(), NO_BUFFER);
@@ -99,7 +100,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
                 }
             }
             // Nothing in this interface makes one.
-            Event::Async { .. } | Event::Poll { .. } | Event::Connected { .. } => {}
+            Event::Poll { .. } | Event::Connected { .. } => {}
         }
     }
 }

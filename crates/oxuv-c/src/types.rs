@@ -1,8 +1,6 @@
 //! The structures that programs see. Sizes and the places of the public fields are libuv's; they are part of its
 //! binary interface. What libuv keeps for itself we use as we like, or leave as it is.
 
-#![allow(non_camel_case_types)] // The names are C's.
-
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
 use crate::loop_::Loop;
@@ -32,6 +30,8 @@ pub type uv_shutdown_cb = Option<unsafe extern "C-unwind" fn(*mut uv_shutdown_t,
 
 /// `uv_handle_type`: what kind of handle this is.
 pub type uv_handle_type = c_uint;
+/// An async handle.
+pub const UV_ASYNC: uv_handle_type = 1;
 /// A check handle.
 pub const UV_CHECK: uv_handle_type = 2;
 /// An idle handle.

@@ -9,6 +9,7 @@ use oxuv_core::{Buffers, Errno, Result};
 use crate::error::code;
 use crate::handle::{CLOSING, key};
 use crate::loop_::{User, with};
+use crate::memory::{free, malloc};
 use crate::types::{
     UV_SHUTDOWN, UV_WRITE, uv_buf_t, uv_shutdown_cb, uv_shutdown_t, uv_stream_t, uv_write_cb, uv_write_t,
 };
@@ -147,7 +148,7 @@ unsafe fn make_room(req: *mut uv_write_t, bufs: Bufs) -> Result<Bufs> {
         (*req).bufs = if bufs.count <= BUFSML {
             (&raw mut (*req).bufsml).cast()
         } else {
-            libc::malloc(bufs.count() * size_of::<uv_buf_t>()).cast()
+            malloc(bufs.count() * size_of::<uv_buf_t>()).cast()
         };
         if (*req).bufs.is_null() { Err(Errno::ENOMEM) } else { Ok(bufs) }
     }
@@ -162,7 +163,7 @@ pub(crate) unsafe fn free_bufs(req: *mut uv_write_t) {
     // SAFETY: what does not fit into the request came from `malloc`. Once freed it is forgotten, for the write's event.
     unsafe {
         if (*req).nbufs > BUFSML {
-            libc::free((*req).bufs.cast());
+            free((*req).bufs.cast());
             (*req).bufs = null_mut();
         }
     }

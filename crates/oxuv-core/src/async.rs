@@ -1,9 +1,8 @@
 //! Async handles: waking the loop from other threads and from signal handlers.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::AcqRel, Ordering::Release};
 
-use oxuv_os::{Errno, Result};
+use oxuv_os::{Errno, Result, Shared};
 
 use crate::kernel::{Kernel, Wake};
 use crate::slab::Slab;
@@ -15,7 +14,7 @@ const CLOSED: u8 = 2;
 
 /// A handle's flags, shared with its senders.
 /// `None` only in the slab's free elements.
-type State = Option<Arc<AtomicU8>>;
+type State = Option<Shared<AtomicU8>>;
 
 /// The loop's bell, shared by all senders.
 #[derive(Debug)]
@@ -30,8 +29,8 @@ struct Bell<W> {
 /// Sends before the callback has begun are one; a send after it has begun makes it run once more.
 #[derive(Debug, Clone)]
 pub struct AsyncSender<W> {
-    state: Arc<AtomicU8>,
-    bell: Arc<Bell<W>>,
+    state: Shared<AtomicU8>,
+    bell: Shared<Bell<W>>,
 }
 
 impl<W: Wake> AsyncSender<W> {
@@ -57,7 +56,7 @@ impl<W: Wake> AsyncSender<W> {
 #[derive(Debug)]
 pub(crate) struct Mailbox<W> {
     states: Slab<State>,
-    bell: Arc<Bell<W>>,
+    bell: Shared<Bell<W>>,
     /// The handles are being looked through.
     is_open: bool,
     /// A look through the handles was left before its end.
@@ -65,9 +64,9 @@ pub(crate) struct Mailbox<W> {
 }
 
 impl<W: Wake> Mailbox<W> {
-    pub(crate) fn new(waker: W) -> Self {
-        let bell = Arc::new(Bell { rung: AtomicBool::new(false), waker });
-        Mailbox { states: Slab::new(), bell, is_open: false, left_open: false }
+    pub(crate) fn new(waker: W) -> Result<Self> {
+        let bell = Shared::new(Bell { rung: AtomicBool::new(false), waker })?;
+        Ok(Mailbox { states: Slab::new(), bell, is_open: false, left_open: false })
     }
 
     pub(crate) fn close(&mut self, state: u32) {
@@ -113,7 +112,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_async_init")]
     pub fn async_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        let state = self.mailbox.states.insert(Some(Arc::new(AtomicU8::new(0))))?;
+        let state = self.mailbox.states.insert(Some(Shared::new(AtomicU8::new(0))?))?;
         let key = self.slots.insert(Kind::Async, state, user);
         self.slots.insert_at_walk::<PHASE>(Walk::Asyncs, List::Async, key.index);
         self.set_active(key.index);
@@ -127,7 +126,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn async_sender(&self, key: Key) -> Result<AsyncSender<K::Waker>> {
         let index = self.open_handle(key, Kind::Async)?;
         let state = self.mailbox.states[self.slots[index].state].clone();
-        Ok(AsyncSender { state: state.ok_or(Errno::EINVAL)?, bell: Arc::clone(&self.mailbox.bell) })
+        Ok(AsyncSender { state: state.ok_or(Errno::EINVAL)?, bell: self.mailbox.bell.clone() })
     }
 
     /// Begins to look through the async handles for those that were sent to.

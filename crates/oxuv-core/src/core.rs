@@ -60,15 +60,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// A new loop on this kernel.
     ///
     /// # Errors
-    /// EINVAL for a grain of 0.
+    /// EINVAL for a grain of 0, ENOMEM.
     pub fn new(kernel: K, config: Config) -> Result<Self> {
         if config.grain == 0 {
             return Err(Errno::EINVAL);
         }
-        let mailbox = Mailbox::new(kernel.waker());
+        let mailbox = Mailbox::new(kernel.waker())?;
         let mut core = Core {
             kernel,
-            slots: Slots::new(),
+            slots: Slots::new()?,
             active: 0,
             requests: 0,
             turn: Turn::default(),

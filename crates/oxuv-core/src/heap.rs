@@ -1,4 +1,7 @@
 //! The timer heap: a 4-ary heap with its keys inline and the positions beside it.
+//!
+//! An entry may be older than what its timer wants by now: a timer that is put off keeps its entry, which is put right
+//! when it comes to the front. [`Timers`](crate::timer::Timers) keeps the first one right at all times.
 
 use oxuv_os::Result;
 
@@ -59,6 +62,20 @@ impl Heap {
         self.rise(self.entries.len() - 1, entry);
     }
 
+    /// Whether the timer has an entry, and it is the first.
+    #[inline]
+    pub(crate) fn is_first(&self, timer: u32) -> bool {
+        self.positions[timer as usize] == 0
+    }
+
+    /// Gives the timer's entry another key.
+    #[inline]
+    pub(crate) fn change(&mut self, entry: Entry) {
+        let place = self.positions[entry.timer as usize];
+        debug_assert_ne!(place, ABSENT);
+        self.place(place as usize, entry);
+    }
+
     /// Takes out the entry of a timer, if it has one.
     #[inline]
     pub(crate) fn remove(&mut self, timer: u32) {
@@ -66,26 +83,22 @@ impl Heap {
         if place == ABSENT {
             return;
         }
-        let place = place as usize;
         self.positions[timer as usize] = ABSENT;
         let Some(last) = self.entries.pop() else { return };
-        if place == self.entries.len() {
+        if place as usize == self.entries.len() {
             return;
         }
         // The last entry fills the hole, and goes from there to where it belongs.
-        if place > 0 && last.is_before(&self.entries[(place - 1) / CHILDREN]) {
-            self.rise(place, last);
-        } else {
-            self.sink(place, last);
-        }
+        self.place(place as usize, last);
     }
 
-    /// Takes the first entry out if it is due at `time`.
-    #[inline]
-    pub(crate) fn pop_due(&mut self, time: u64) -> Option<Entry> {
-        let first = *self.first().filter(|first| first.due <= time)?;
-        self.remove(first.timer);
-        Some(first)
+    /// Puts `entry` at `place`, above it or below it.
+    fn place(&mut self, place: usize, entry: Entry) {
+        if place > 0 && entry.is_before(&self.entries[(place - 1) / CHILDREN]) {
+            self.rise(place, entry);
+        } else {
+            self.sink(place, entry);
+        }
     }
 
     /// Puts `entry` at `place` or above it.
@@ -137,6 +150,14 @@ mod tests {
 
     const TIMERS: u32 = 300;
 
+    /// Takes the first entry out if it is due at `time`.
+    fn pop_due(heap: &mut Heap, time: u64) -> Option<Entry> {
+        let first = *heap.first().filter(|first| first.due <= time)?;
+        assert!(heap.is_first(first.timer));
+        heap.remove(first.timer);
+        Some(first)
+    }
+
     #[test]
     fn agrees_with_a_sorted_list_under_random_operations() {
         let mut random = Random::new(11);
@@ -145,7 +166,7 @@ mod tests {
         let mut start_id = 0;
         for _ in 0..50_000 {
             let timer = random.below(TIMERS as usize) as u32;
-            match random.below(3) {
+            match random.below(4) {
                 0 if model.iter().all(|entry| entry.timer != timer) => {
                     start_id += 1;
                     let entry = Entry { due: random.below(50) as u64, start_id, timer };
@@ -156,12 +177,19 @@ mod tests {
                     heap.remove(timer);
                     model.retain(|entry| entry.timer != timer);
                 }
+                2 => {
+                    if let Some(old) = model.iter_mut().find(|entry| entry.timer == timer) {
+                        start_id += 1;
+                        *old = Entry { due: random.below(50) as u64, start_id, timer };
+                        heap.change(*old);
+                    }
+                }
                 _ => {
                     let time = random.below(20) as u64;
                     let first = model.iter().copied().min_by_key(|entry| (entry.due, entry.start_id));
                     assert_eq!(heap.first().copied(), first);
                     let due = first.filter(|first| first.due <= time);
-                    assert_eq!(heap.pop_due(time), due);
+                    assert_eq!(pop_due(&mut heap, time), due);
                     model.retain(|entry| Some(*entry) != due);
                 }
             }
@@ -176,7 +204,7 @@ mod tests {
         for (timer, start_id) in [u32::MAX - 1, u32::MAX, 0, 1].into_iter().enumerate() {
             heap.insert(Entry { due: 5, start_id, timer: timer as u32 });
         }
-        let order: Vec<u32> = std::iter::from_fn(|| heap.pop_due(5)).map(|entry| entry.timer).collect();
+        let order: Vec<u32> = std::iter::from_fn(|| pop_due(&mut heap, 5)).map(|entry| entry.timer).collect();
         assert_eq!(order, [0, 1, 2, 3]);
     }
 
@@ -186,8 +214,8 @@ mod tests {
         heap.reserve(2).unwrap();
         heap.insert(Entry { due: 1, start_id: 0, timer: 0 });
         heap.remove(1);
-        assert_eq!(heap.pop_due(0), None);
-        assert_eq!(heap.pop_due(1).map(|entry| entry.timer), Some(0));
+        assert_eq!(pop_due(&mut heap, 0), None);
+        assert_eq!(pop_due(&mut heap, 1).map(|entry| entry.timer), Some(0));
         heap.remove(0);
         assert_eq!(heap.first(), None);
     }

@@ -4,11 +4,10 @@ use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::Arc;
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::net::{self, SendFlags};
-use oxuv_os::{Descriptor, Errno, EventFd, Result, Spare, clock};
+use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock};
 
 use crate::kernel::{BATCH, BindFlags, Keepalive, Kernel, Readiness, Ready, WAKE, Wake};
 
@@ -23,7 +22,7 @@ pub struct Linux {
 
 /// Wakes a [`Linux`] kernel.
 #[derive(Debug, Clone)]
-pub struct Waker(Arc<EventFd>);
+pub struct Waker(Shared<EventFd>);
 
 impl Wake for Waker {
     #[inline]
@@ -50,7 +49,7 @@ impl Linux {
         let mut events = Vec::new();
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
-        Ok(Linux { epoll, waker: Waker(Arc::new(eventfd)), events, spare: Spare::default(), send_flags })
+        Ok(Linux { epoll, waker: Waker(Shared::new(eventfd)?), events, spare: Spare::default(), send_flags })
     }
 
     /// The epoll descriptor: readable when a turn of the loop would find something to do.

@@ -161,7 +161,8 @@ pub(crate) struct Slots<U> {
 }
 
 impl<U: Copy + Default> Slots<U> {
-    pub(crate) fn new() -> Self {
+    /// Empty lists.
+    pub(crate) fn new() -> Result<Self> {
         let sentinel = |index| Slot {
             links: [Link { next: index, prev: index }; 2],
             generation: 0,
@@ -170,12 +171,10 @@ impl<U: Copy + Default> Slots<U> {
             flags: 0,
             user: U::default(),
         };
-        Slots {
-            slots: (0..SENTINELS).map(sentinel).collect(),
-            free: SENTINELS,
-            cursors: [List::Handles as u32; 3],
-            occupied: 0,
-        }
+        let mut slots = Vec::new();
+        slots.try_reserve(SENTINELS as usize)?;
+        slots.extend((0..SENTINELS).map(sentinel));
+        Ok(Slots { slots, free: SENTINELS, cursors: [List::Handles as u32; 3], occupied: 0 })
     }
 
     /// Makes sure that the next [`Slots::insert`] needs no memory.

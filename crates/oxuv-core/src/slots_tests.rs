@@ -28,7 +28,7 @@ fn contents(slots: &TestSlots, list: List) -> Vec<u32> {
 #[test]
 fn lists_agree_with_vectors_under_random_operations() {
     let mut random = Random::new(3);
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let handles: Vec<u32> = (0..40).map(|_| insert(&mut slots).index).collect();
     let lists = [List::Idle, List::Due, List::Closing];
     let mut model: [Vec<u32>; 3] = Default::default();
@@ -72,7 +72,7 @@ fn lists_agree_with_vectors_under_random_operations() {
 
 #[test]
 fn keys_go_stale_and_never_come_back() {
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let mut random = Random::new(5);
     let (mut live, mut stale) = (Vec::new(), Vec::new());
     for _ in 0..5_000 {
@@ -93,14 +93,14 @@ fn keys_go_stale_and_never_come_back() {
 
 #[test]
 fn a_key_survives_the_way_through_a_number() {
-    let key = insert(&mut TestSlots::new());
+    let key = insert(&mut TestSlots::new().unwrap());
     assert_eq!(Key::from_u64(key.to_u64()), key);
     assert_ne!(key.to_u64(), 0);
 }
 
 #[test]
 fn a_generation_that_wraps_skips_zero() {
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let key = insert(&mut slots);
     slots[key.index].generation = u32::MAX;
     slots.remove(key.index);
@@ -126,7 +126,7 @@ fn three(slots: &mut TestSlots) -> [u32; 3] {
 #[test]
 fn a_walk_survives_the_removal_of_any_element() {
     for gone in 0..3 {
-        let mut slots = TestSlots::new();
+        let mut slots = TestSlots::new().unwrap();
         let handles = three(&mut slots);
         let visited = walk(&mut slots, |slots, index| {
             if index == handles[0] {
@@ -141,7 +141,7 @@ fn a_walk_survives_the_removal_of_any_element() {
 
 #[test]
 fn a_walk_does_not_come_to_what_was_put_in_front_of_it() {
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let handles = three(&mut slots);
     let new = insert(&mut slots).index;
     let visited = walk(&mut slots, |slots, index| {
@@ -157,7 +157,7 @@ fn a_walk_does_not_come_to_what_was_put_in_front_of_it() {
 
 #[test]
 fn what_is_made_during_a_walk_comes_behind_the_one_being_visited() {
-    let mut slots = TestSlots::new();
+    let mut slots = TestSlots::new().unwrap();
     let handles = three(&mut slots);
     let new = [insert(&mut slots).index, insert(&mut slots).index];
     let visited = walk(&mut slots, |slots, index| {

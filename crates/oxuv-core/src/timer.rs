@@ -11,6 +11,7 @@ use crate::{Buffers, Core, Event, Key, Kind};
 #[derive(Debug, Default)]
 pub(crate) struct Timer {
     slot: u32,
+    /// With `due`, the place in the order that it wants; its entry in the heap may still be an earlier one.
     start_id: u32,
     due: u64,
     repeat: u64,
@@ -21,7 +22,7 @@ pub(crate) struct Timer {
 #[derive(Debug)]
 pub(crate) struct Timers {
     timers: Slab<Timer>,
-    pub(crate) heap: Heap,
+    heap: Heap,
     next_start_id: u32,
 }
 
@@ -39,6 +40,56 @@ impl Timers {
 
     pub(crate) fn remove(&mut self, timer: u32) {
         self.timers.remove(timer);
+    }
+
+    /// The entry that a timer should have.
+    #[inline]
+    fn entry(&self, timer: u32) -> Entry {
+        let Timer { due, start_id, .. } = self.timers[timer];
+        Entry { due, start_id, timer }
+    }
+
+    /// Puts the heap right after a timer in it has got another time.
+    #[inline]
+    fn reorder(&mut self, timer: u32, was_due: u64) {
+        if self.timers[timer].due < was_due {
+            self.heap.change(self.entry(timer));
+        } else if self.heap.is_first(timer) {
+            self.settle();
+        }
+        // Else it was put off. Its entry comes to the front too early, and is put right there: a timer that is put off
+        // again and again costs next to nothing.
+    }
+
+    /// Takes a timer's entry out of the heap.
+    #[inline]
+    pub(crate) fn take_out(&mut self, timer: u32) {
+        let was_first = self.heap.is_first(timer);
+        self.heap.remove(timer);
+        if was_first {
+            self.settle();
+        }
+    }
+
+    /// Puts first entries right until the first one is.
+    #[inline]
+    fn settle(&mut self) {
+        while let Some(first) = self.heap.first() {
+            let wanted = self.entry(first.timer);
+            if wanted == *first {
+                break;
+            }
+            self.heap.change(wanted);
+        }
+    }
+
+    /// Takes the first timer out of the heap if it is due at `time`.
+    #[inline]
+    fn pop_due(&mut self, time: u64) -> Option<u32> {
+        let first = self.heap.first().filter(|first| first.due <= time)?.timer;
+        self.heap.remove(first);
+        self.settle();
+        Some(first)
     }
 }
 
@@ -137,20 +188,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     fn restart_timer(&mut self, index: u32, timeout: u64, repeat: u64) {
-        self.stop_timer(index);
         let state = self.slots[index].state;
         let start_id = self.timers.next_start_id;
         self.timers.next_start_id = start_id.wrapping_add(1);
         let due = self.time.saturating_add(timeout);
         let timer = &mut self.timers.timers[state];
+        let was_due = timer.due;
         (timer.due, timer.start_id, timer.repeat, timer.was_started) = (due, start_id, repeat, true);
-        self.timers.heap.insert(Entry { due, start_id, timer: state });
-        self.set_active(index);
+        if self.slots[index].has(flag::ACTIVE) {
+            self.timers.reorder(state, was_due);
+        } else {
+            // It may be due in the pass under way.
+            self.slots.unlink::<PHASE>(index);
+            self.timers.heap.insert(Entry { due, start_id, timer: state });
+            self.set_active(index);
+        }
     }
 
     fn stop_timer(&mut self, index: u32) {
         if self.slots[index].has(flag::ACTIVE) {
-            self.timers.heap.remove(self.slots[index].state);
+            self.timers.take_out(self.slots[index].state);
             self.set_inactive(index);
         } else {
             // It may be due in the pass under way.
@@ -169,8 +226,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     fn collect_due_timers(&mut self) {
-        while let Some(entry) = self.timers.heap.pop_due(self.now) {
-            let index = self.timers.timers[entry.timer].slot;
+        while let Some(timer) = self.timers.pop_due(self.now) {
+            let index = self.timers.timers[timer].slot;
             self.set_inactive(index);
             self.slots.push_back(List::Due, index);
         }
@@ -189,8 +246,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn abandon_timers(&mut self) {
         while let Some(index) = self.slots.pop_front(List::Due) {
             let state = self.slots[index].state;
-            let Timer { due, start_id, .. } = self.timers.timers[state];
-            self.timers.heap.insert(Entry { due, start_id, timer: state });
+            let entry = self.timers.entry(state);
+            self.timers.heap.insert(entry);
             self.set_active(index);
         }
     }

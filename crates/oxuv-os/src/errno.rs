@@ -26,6 +26,7 @@ macro_rules! errors {
 }
 
 errors! {
+    E2BIG = libc::E2BIG;
     EADDRINUSE = libc::EADDRINUSE;
     EAFNOSUPPORT = libc::EAFNOSUPPORT;
     EAGAIN = libc::EAGAIN;
@@ -41,18 +42,22 @@ errors! {
     ECONNREFUSED = libc::ECONNREFUSED;
     ECONNRESET = libc::ECONNRESET;
     EEXIST = libc::EEXIST;
+    EFAULT = libc::EFAULT;
     EINPROGRESS = libc::EINPROGRESS;
     EINTR = libc::EINTR;
     EINVAL = libc::EINVAL;
+    EIO = libc::EIO;
     EISCONN = libc::EISCONN;
     EMFILE = libc::EMFILE;
     ENFILE = libc::ENFILE;
     ENOBUFS = libc::ENOBUFS;
     ENOENT = libc::ENOENT;
     ENOMEM = libc::ENOMEM;
+    ENOSPC = libc::ENOSPC;
     ENOSYS = libc::ENOSYS;
     ENOTCONN = libc::ENOTCONN;
     ENOTSOCK = libc::ENOTSOCK;
+    ENXIO = libc::ENXIO;
     EPERM = libc::EPERM;
     EPIPE = libc::EPIPE;
     EPROTOTYPE = libc::EPROTOTYPE;

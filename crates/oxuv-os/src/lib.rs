@@ -13,9 +13,14 @@ mod descriptor;
 pub mod epoll;
 mod errno;
 mod errno_names;
+pub mod interface;
 pub mod net;
+pub mod random;
+mod shared;
+pub mod thread;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_nonblocking};
 pub use errno::{Errno, Result};
+pub use shared::Shared;
 pub use wake::EventFd;

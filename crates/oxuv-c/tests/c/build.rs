@@ -21,13 +21,20 @@ pub(crate) fn library(name: &str) -> PathBuf {
     found.unwrap_or_else(|| panic!("there is no {name} near {}", test.display()))
 }
 
-/// Compiles `tests/c/{source}`, or the source of that path in this crate.
+/// Whether C++ can be compiled here.
+pub(crate) fn has_cplusplus() -> bool {
+    Command::new("c++").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Compiles `tests/c/{source}`, or the source of that path in this crate; C++ if its name ends in `.cc`.
 pub(crate) fn program(source: &str, link: Link) -> PathBuf {
     let directory = new_directory();
     let source = if source.contains('/') { Path::new(CRATE).join(source) } else { source_of(source) };
     let program = directory.join(source.file_stem().unwrap());
-    let mut cc = Command::new("cc");
-    cc.args(["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-g", "-O1", "-I"]);
+    let (compiler, standard) =
+        if source.extension().is_some_and(|end| end == "cc") { ("c++", "-std=c++11") } else { ("cc", "-std=c99") };
+    let mut cc = Command::new(compiler);
+    cc.args([standard, "-Wall", "-Wextra", "-pedantic", "-Werror", "-g", "-O1", "-I"]);
     cc.arg(Path::new(CRATE).join("include")).arg("-o").arg(&program).arg(source);
     match link {
         Link::Static => cc.arg(library("libuv.a")).args(["-lpthread", "-ldl", "-lm"]),

@@ -1,37 +1,103 @@
-//! What the shared library shows of itself.
+//! What the libraries show of themselves: libuv's functions, and nothing else.
+//!
+//! `abi/symbols.txt` has all functions of libuv 1.53.0. Those in `abi/missing.txt` are still to come; that list only
+//! shrinks. `OXUV_SHRINK=1 cargo test -p oxuv-c exports` takes off it what is there by now.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::build::{library, succeed};
 
-#[test]
-fn nothing_but_the_interface_is_exported() {
-    let symbols = succeed(Command::new("nm").args(["-D", "--defined-only"]).arg(library("libuv.so")).output().unwrap());
-    let names: Vec<&str> = symbols.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
-    let strangers: Vec<_> = names.iter().filter(|name| !name.starts_with("uv_")).collect();
-    assert!(strangers.is_empty(), "{strangers:?}");
-    assert!(symbols.lines().all(|line| line.contains(" T ")), "not all are functions:\n{symbols}");
+fn abi(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("abi").join(file)
+}
 
-    let header = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/include/uv.h")).unwrap();
-    let declared = header.lines().filter(|line| line.starts_with("UV_EXTERN")).map(|line| {
-        let before = line.split('(').next().unwrap();
-        before.rsplit([' ', '*']).next().unwrap()
-    });
-    let mut declared: Vec<&str> = declared.collect();
-    let mut exported = names.clone();
-    declared.sort_unstable();
-    exported.sort_unstable();
-    assert_eq!(exported, declared);
+/// The names in one of the lists, of which each stands there once, in order.
+fn list(file: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(abi(file)).unwrap();
+    let names: Vec<&str> = text.lines().collect();
+    let in_order: BTreeSet<&str> = names.iter().copied().collect();
+    assert!(names.iter().eq(&in_order), "{file} is not in order, or has a name twice");
+    in_order.into_iter().map(String::from).collect()
+}
+
+/// What is promised and not still to come.
+fn promised() -> BTreeSet<String> {
+    let (all, missing) = (list("symbols.txt"), list("missing.txt"));
+    let strangers: Vec<_> = missing.difference(&all).collect();
+    assert!(strangers.is_empty(), "missing.txt has names that libuv does not have: {strangers:?}");
+    all.difference(&missing).cloned().collect()
+}
+
+/// The names that a library defines for others, each with `nm`'s letter for its kind.
+fn defined(library: &Path, options: &[&str]) -> BTreeSet<(String, char)> {
+    let symbols = succeed(Command::new("nm").args(options).arg(library).output().unwrap());
+    let fields = symbols.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let symbol = |fields: Vec<&str>| match fields[..] {
+        [_, kind, name] => Some((name.to_string(), kind.chars().next()?)),
+        // The name of a member of the archive, or an empty line.
+        _ => None,
+    };
+    fields.filter_map(symbol).collect()
+}
+
+/// The functions among these.
+fn functions(symbols: &BTreeSet<(String, char)>) -> BTreeSet<String> {
+    symbols.iter().filter(|(_, kind)| *kind == 'T').map(|(name, _)| name.clone()).collect()
+}
+
+/// Takes off the list what is exported.
+fn shrink(exported: &BTreeSet<String>) {
+    let left: String = list("missing.txt").difference(exported).map(|name| format!("{name}\n")).collect();
+    std::fs::write(abi("missing.txt"), left).unwrap();
+}
+
+#[test]
+fn exported_is_what_is_promised_and_nothing_else() {
+    let symbols = defined(&library("libuv.so"), &["-D", "--defined-only"]);
+    // Data, weak symbols, and versions would all be something else than libuv has.
+    let others: Vec<_> = symbols.iter().filter(|(_, kind)| *kind != 'T').collect();
+    assert!(others.is_empty(), "exported, and not functions: {others:?}");
+    let exported = functions(&symbols);
+    if std::env::var_os("OXUV_SHRINK").is_some() {
+        shrink(&exported);
+    }
+    let promised = promised();
+    let absent: Vec<_> = promised.difference(&exported).collect();
+    assert!(absent.is_empty(), "promised by abi/symbols.txt, and not exported: {absent:?}");
+    let (extra, all) = (exported.difference(&promised).cloned(), list("symbols.txt"));
+    let (arrived, strangers): (Vec<_>, Vec<_>) = extra.partition(|name| all.contains(name));
+    assert!(strangers.is_empty(), "exported, and unknown to libuv: {strangers:?}");
+    assert!(arrived.is_empty(), "exported by now, to be taken off abi/missing.txt: {arrived:?}");
+}
+
+#[test]
+fn the_static_library_defines_the_same_functions() {
+    let defined = functions(&defined(&library("libuv.a"), &["-g", "--defined-only"]));
+    let ours: BTreeSet<String> = defined.into_iter().filter(|name| name.starts_with("uv_")).collect();
+    let exported = functions(&self::defined(&library("libuv.so"), &["-D", "--defined-only"]));
+    assert_eq!(ours, exported);
 }
 
 #[test]
 fn the_shared_library_has_libuvs_name_and_needs_only_c() {
     let dynamic = succeed(Command::new("readelf").arg("-d").arg(library("libuv.so")).output().unwrap());
     assert!(dynamic.contains("soname: [libuv.so.1]"), "{dynamic}");
-    let needed = dynamic.lines().filter(|line| line.contains("(NEEDED)"));
-    for library in needed {
-        // The C library, its loader, and the compiler's unwinder.
-        let known = ["[libc.so", "[ld-linux", "[libgcc_s.so"];
-        assert!(known.iter().any(|name| library.contains(name)), "{library}");
+    assert!(!dynamic.contains("TEXTREL"), "{dynamic}");
+    let needed = |line: &&str| line.contains("(NEEDED)");
+    // The loader is part of the C library: thread-local variables ask for it. And a compiler whose unwinder comes only
+    // as a shared library is left its way.
+    let mut known = vec!["[libc.so", "[ld-linux"];
+    if !compiler_has_a_static_unwinder() {
+        known.push("[libgcc_s.so");
     }
+    for line in dynamic.lines().filter(needed) {
+        assert!(known.iter().any(|name| line.contains(name)), "{line}");
+    }
+}
+
+fn compiler_has_a_static_unwinder() -> bool {
+    let answer = succeed(Command::new("cc").arg("-print-file-name=libgcc_eh.a").output().unwrap());
+    Path::new(answer.trim_end()).is_absolute()
 }

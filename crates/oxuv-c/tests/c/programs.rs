@@ -18,5 +18,39 @@ fn callbacks_may_do_anything_to_any_handle() {
 
 #[test]
 fn callbacks_may_be_left_by_longjmp() {
-    assert_eq!(build::run(&build::program("jump.c", Link::Shared)), "ok\n");
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("jump.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn callbacks_may_be_left_by_an_exception() {
+    if !build::has_cplusplus() {
+        println!("left out: there is no C++ compiler here");
+        return;
+    }
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("throw.cc", link)), "ok\n");
+    }
+}
+
+#[test]
+fn threads_may_end_in_a_callback() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("end_thread.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn async_handles_are_sent_to_from_anywhere() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("async.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn memory_comes_from_the_programs_allocator() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("allocator.c", link)), "ok\n");
+    }
 }

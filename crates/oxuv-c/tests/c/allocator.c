@@ -1,0 +1,105 @@
+/* The program's own allocator: all memory comes from it, and when it has none, that is UV_ENOMEM. */
+#include "check.h"
+
+static long live, calls, fail_from = -1;
+
+static int refuse(void) { return fail_from >= 0 && calls++ >= fail_from; }
+
+static void* our_malloc(size_t size) {
+  void* memory;
+  if (refuse()) return NULL;
+  memory = malloc(size);
+  if (memory != NULL) live++;
+  return memory;
+}
+
+static void* our_calloc(size_t count, size_t size) {
+  void* memory;
+  if (refuse()) return NULL;
+  memory = calloc(count, size);
+  if (memory != NULL) live++;
+  return memory;
+}
+
+static void* our_realloc(void* memory, size_t size) {
+  void* wider;
+  if (refuse()) return NULL;
+  wider = realloc(memory, size);
+  if (memory == NULL && wider != NULL) live++;
+  return wider;
+}
+
+static void our_free(void* memory) {
+  if (memory != NULL) live--;
+  free(memory);
+}
+
+/* Calls until it succeeds, each time with one more allocation allowed. The last time none was refused. */
+static int attempts(int (*call)(void)) {
+  int count = 0;
+  for (;;) {
+    int result;
+    fail_from = count;
+    calls = 0;
+    result = call();
+    fail_from = -1;
+    count++;
+    if (result == 0) return count;
+    CHECK(result == UV_ENOMEM);
+    CHECK(count < 10000);
+  }
+}
+
+static uv_loop_t loop;
+
+#define HANDLES 100
+static uv_timer_t timers[HANDLES];
+static uv_async_t asyncs[HANDLES];
+static int timer_count, async_count;
+
+static int make_loop(void) { return uv_loop_init(&loop); }
+
+static int make_timer(void) {
+  int result = uv_timer_init(&loop, &timers[timer_count]);
+  if (result == 0) timer_count++;
+  return result;
+}
+
+static void on_timer(uv_timer_t* timer) { CHECK(timer->type == UV_TIMER); }
+
+static int start_timer(void) { return uv_timer_start(&timers[timer_count - 1], on_timer, 1000, 0); }
+
+static int make_async(void) {
+  int result = uv_async_init(&loop, &asyncs[async_count], NULL);
+  if (result == 0) async_count++;
+  return result;
+}
+
+int main(void) {
+  int i, refused = 0;
+  CHECK(uv_replace_allocator(NULL, our_realloc, our_calloc, our_free) == UV_EINVAL);
+  CHECK(uv_replace_allocator(our_malloc, NULL, our_calloc, our_free) == UV_EINVAL);
+  CHECK(uv_replace_allocator(our_malloc, our_realloc, NULL, our_free) == UV_EINVAL);
+  CHECK(uv_replace_allocator(our_malloc, our_realloc, our_calloc, NULL) == UV_EINVAL);
+  CHECK(uv_replace_allocator(our_malloc, our_realloc, our_calloc, our_free) == 0);
+
+  CHECK(attempts(make_loop) > 1);
+  CHECK(live > 0);
+  for (i = 0; i < HANDLES; i++) {
+    refused += attempts(make_timer) - 1;
+    refused += attempts(start_timer) - 1;
+    refused += attempts(make_async) - 1;
+  }
+  CHECK(refused > HANDLES);
+  CHECK(timer_count == HANDLES && async_count == HANDLES);
+
+  for (i = 0; i < HANDLES; i++) {
+    uv_close((uv_handle_t*) &timers[i], NULL);
+    uv_close((uv_handle_t*) &asyncs[i], NULL);
+  }
+  CHECK(uv_run(&loop, UV_RUN_DEFAULT) == 0);
+  CHECK(uv_loop_close(&loop) == 0);
+  CHECK(live == 0);
+  puts("ok");
+  return 0;
+}
