@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
 use oxuv_conformance::expected::{Column, Difference, Expected, Kind, Results};
 use oxuv_conformance::options::{Options, USAGE, list};
-use oxuv_conformance::outcome::complaint;
+use oxuv_conformance::outcome::{Outcome, complaint};
 use oxuv_conformance::place::Place;
 use oxuv_conformance::program::Program;
 use oxuv_conformance::run::{Run, Runner, User, can_isolate};
@@ -40,8 +41,8 @@ fn main() -> ExitCode {
 fn conform(options: &Options) -> Result<bool, String> {
     let user = User::find(options.user.as_deref())?;
     let column = if user.id == 0 { Column::Root } else { Column::Other };
-    let mut expected = read_list(&options.list())?;
-    let upstream = read_list(&list("upstream.tsv"))?;
+    let mut expected = read_list(&options.list(), options.update)?;
+    let upstream = read_list(&list("upstream.tsv"), options.update)?;
 
     let processors = available_parallelism().map_or(1, usize::from);
     let source = Source::find()?;
@@ -93,9 +94,10 @@ fn conform(options: &Options) -> Result<bool, String> {
     Ok(wrong == 0)
 }
 
-fn read_list(path: &std::path::Path) -> Result<Expected, String> {
+/// Reads a list, which `--update` may make anew.
+fn read_list(path: &Path, may_lack: bool) -> Result<Expected, String> {
     let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && may_lack => String::new(),
         text => text.map_err(|error| format!("{}: {error}", path.display()))?,
     };
     Expected::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
@@ -134,15 +136,20 @@ fn run(
     Ok(worst)
 }
 
+/// Prints what is unlike the list, with a reason for what fails. That a test now lacks another function is only counted.
 fn print_differences(differences: &[Difference], runs: &BTreeMap<String, Run>, upstream: &Expected, column: Column) {
-    for difference in differences {
-        let theirs = upstream.outcome(&difference.test, column).filter(|theirs| theirs.rank() == 0);
-        let theirs = theirs.map_or_else(String::new, |theirs| format!(" (libuv: {theirs})"));
-        println!("{difference}{theirs}");
+    let (lacking, rest): (Vec<&Difference>, Vec<&Difference>) = differences.iter().partition(|difference| {
+        difference.kind == Kind::Changed && matches!(difference.found, Some(Outcome::Missing(_)))
+    });
+    for difference in rest {
+        println!("{difference}{}", report::of_libuv(&difference.test, upstream, column));
         let run = runs.get(&difference.test).filter(|run| run.outcome.rank() == 0);
         if let Some(complaint) = run.and_then(|run| complaint(&run.output)) {
             println!("         {complaint}");
         }
+    }
+    if !lacking.is_empty() {
+        println!("{} tests lack another function than listed", lacking.len());
     }
 }
 

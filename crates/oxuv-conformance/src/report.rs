@@ -35,24 +35,40 @@ fn by_area(results: &Results, program: &Program, upstream: &Expected, column: Co
     let mut areas: BTreeMap<&str, Vec<(&String, &Outcome)>> = BTreeMap::new();
     for (test, outcome) in results {
         let file = program.tests.get(test).and_then(Option::as_deref).unwrap_or("left out");
-        let area = file.split('-').next().unwrap_or(file);
-        areas.entry(area).or_default().push((test, outcome));
+        areas.entry(area(file)).or_default().push((test, outcome));
     }
-    let mut text = String::from("\nby area (passed of all; what fails but for a missing function)\n");
-    for (area, tests) in areas {
+    // What the tests' common header uses would fill every line.
+    let files: BTreeSet<&String> = program.tests.values().flatten().collect();
+    let common = |users: &BTreeSet<String>| 2 * users.len() > files.len();
+    let mut text = String::from("\nby area: tests passed of all; functions that are missing; other failures\n");
+    for (name, tests) in areas {
         let passed = tests.iter().filter(|(_, outcome)| **outcome == Outcome::Pass).count();
-        text.push_str(&format!("{area:12} {passed:3} of {:3}\n", tests.len()));
+        let of =
+            |(_, users): &(&String, &BTreeSet<String>)| !common(users) && users.iter().any(|file| area(file) == name);
+        let lacks: Vec<&str> = program.missing.iter().filter(of).map(|(function, _)| function.as_str()).collect();
+        text.push_str(
+            &format!("{name:12} {passed:3} of {:3}  {}\n", tests.len(), lacks.join(" ")).replace("  \n", "\n"),
+        );
         for (test, outcome) in tests {
             if outcome.rank() == 0 && !matches!(outcome, Outcome::Missing(_)) {
-                let note = match upstream.outcome(test, column) {
-                    Some(theirs) if theirs.rank() == 0 => format!(" (libuv: {theirs})"),
-                    _ => String::new(),
-                };
-                text.push_str(&format!("    {test}: {outcome}{note}\n"));
+                text.push_str(&format!("    {test}: {outcome}{}\n", of_libuv(test, upstream, column)));
             }
         }
     }
     text
+}
+
+/// A remark on a test that libuv itself fails.
+pub fn of_libuv(test: &str, upstream: &Expected, column: Column) -> String {
+    match upstream.outcome(test, column) {
+        Some(theirs) if theirs.rank() == 0 => format!(" (libuv: {theirs})"),
+        _ => String::new(),
+    }
+}
+
+/// The first word of a file's name.
+fn area(file: &str) -> &str {
+    file.split('-').next().unwrap_or(file)
 }
 
 fn by_function(results: &Results, program: &Program) -> String {
