@@ -58,8 +58,8 @@ fn conform(options: &Options) -> Result<bool, String> {
         None if isolated => 2 * processors,
         None => 1,
     };
-    let (patience, time_limit) = (options.patience, options.time_limit);
-    let runner = Runner { program: &program.path, place: &place, user, isolated, patience, time_limit };
+    let &Options { patience, time_limit, valgrind, .. } = options;
+    let runner = Runner { program: &program.path, place: &place, user, isolated, patience, time_limit, valgrind };
     let runs = run(options, &runner, &program, &expected, jobs)?;
     let results: Results = runs.iter().map(|(test, run)| (test.clone(), run.outcome.clone())).collect();
 

@@ -18,6 +18,7 @@ usage: oxuv-conformance [OPTION ...]
   --jobs N                               tests at a time; more than 1 needs root and `ip`, for networks of their own
   --patience N                           multiplies the time that libuv's runner allows a test (3)
   --time-limit SECONDS                   for a test and its runner; then they are killed (240)
+  --valgrind                             each test under valgrind, whose errors make it fail; better with --patience 20
   --repeat N                             run all N times; a test's result is the worst one
   --list FILE                            the expected results (expected.tsv of this crate, for libuv upstream.tsv)
   --update                               write the results to that list
@@ -42,6 +43,8 @@ pub struct Options {
     pub patience: u32,
     /// The limit of ours.
     pub time_limit: Duration,
+    /// Whether tests run under valgrind.
+    pub valgrind: bool,
     /// How often.
     pub repeat: u32,
     /// The list of expected results.
@@ -67,6 +70,7 @@ impl Options {
             jobs: None,
             patience: 3,
             time_limit: Duration::from_secs(240),
+            valgrind: false,
             repeat: 1,
             list: None,
             update: false,
@@ -85,6 +89,7 @@ impl Options {
                 "--jobs" => options.jobs = Some(number(&value()?)? as usize),
                 "--patience" => options.patience = number(&value()?)?,
                 "--time-limit" => options.time_limit = Duration::from_secs(number(&value()?)?.into()),
+                "--valgrind" => options.valgrind = true,
                 "--repeat" => options.repeat = number(&value()?)?,
                 "--list" => options.list = Some(value()?.into()),
                 "--update" => options.update = true,

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{OpenOptionsExt, fchown};
+use std::os::unix::fs::{OpenOptionsExt, fchown, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -66,6 +66,8 @@ pub struct Runner<'a> {
     pub patience: u32,
     /// After this time the runner itself is killed.
     pub time_limit: Duration,
+    /// Whether the test (not its helpers) runs under valgrind.
+    pub valgrind: bool,
 }
 
 /// A test that was run.
@@ -108,6 +110,10 @@ impl Runner<'_> {
         let work = self.place.work(test, (self.user.id, self.user.group))?;
         let file = self.place.output(test);
         let output = File::create(&file).map_err(about(file.display()))?;
+        if self.valgrind {
+            // libuv's runner looks for it in the working directory.
+            symlink("/usr/bin/valgrind", work.0.join("valgrind")).map_err(about("valgrind"))?;
+        }
         let (_terminal, stdin) = self.terminal().map_err(about("no terminal"))?;
 
         let mut command = self.command(test);
@@ -135,6 +141,9 @@ impl Runner<'_> {
         command.arg(self.program).arg(test);
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin").env("UV_RUN_AS_ROOT", "1");
         command.env("UV_TEST_TIMEOUT_MULTIPLIER", self.patience.to_string());
+        if self.valgrind {
+            command.env("UV_USE_VALGRIND", "1");
+        }
         command
     }
 
