@@ -18,33 +18,66 @@
 mod address;
 #[path = "async.rs"]
 mod async_;
+mod clock;
+mod dl;
 mod error;
 mod handle;
+mod if_name;
 #[path = "loop.rs"]
 mod loop_;
 mod memory;
+mod random;
+mod default_loop;
+mod error;
+mod handle;
+mod kinds;
+#[path = "loop.rs"]
+mod loop_;
+mod memory;
+mod options;
+mod request;
 mod run;
 mod stream;
+mod system;
 mod tcp;
 mod thread;
 mod timer;
+mod turns;
 mod types;
 mod version;
+mod walk;
 mod watcher;
 mod write;
+mod wtf8;
 
 // Every module exports its part of the interface.
 pub use address::*;
 pub use async_::*;
+pub use clock::*;
+pub use dl::*;
 pub use error::*;
 pub use handle::*;
+pub use if_name::*;
 pub use loop_::*;
 pub use memory::*;
+pub use random::*;
+pub use default_loop::*;
+pub use error::*;
+pub use handle::*;
+pub use kinds::*;
+pub use loop_::*;
+pub use memory::*;
+pub use options::*;
+pub use request::*;
 pub use stream::*;
+pub use system::*;
 pub use tcp::*;
 pub use thread::*;
 pub use timer::*;
+pub use turns::*;
 pub use types::*;
 pub use version::*;
+pub use walk::*;
 pub use watcher::*;
 pub use write::*;
+pub use wtf8::*;

@@ -36,7 +36,7 @@ pub(crate) unsafe fn show_descriptor(stream: *mut uv_stream_t) {
     // SAFETY: an initialised stream has its loop and key.
     unsafe {
         let key = key(stream.cast());
-        let fd = with((*stream).handle.r#loop, |core| core.descriptor(key).map_or(-1, AsRawFd::as_raw_fd));
+        let fd = with((*stream).handle.r#loop, |core| core.descriptor(key).map(AsRawFd::as_raw_fd)).unwrap_or(-1);
         (*stream).io_watcher.fd = fd;
     }
 }

@@ -122,9 +122,10 @@ pub unsafe extern "C-unwind" fn uv_write(
         (*req).send_handle = null_mut();
         let key = key(handle.cast());
         let keep = |bufs: Bufs| bufs.copy_to((*req).bufs);
-        let (written, size) = with((*handle).handle.r#loop, |core| {
-            (core.write(key, User::of(req), bufs, keep), core.write_queue_size(key))
+        let asked = with((*handle).handle.r#loop, |core| {
+            Some((core.write(key, User::of(req), bufs, keep), core.write_queue_size(key)))
         });
+        let Some((written, size)) = asked else { return Errno::EINVAL.code() };
         if !matches!(written, Ok(None)) {
             free_bufs(req);
         }

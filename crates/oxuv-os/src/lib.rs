@@ -17,6 +17,7 @@ pub mod interface;
 pub mod net;
 pub mod random;
 mod shared;
+pub mod system;
 pub mod thread;
 mod wake;
 
