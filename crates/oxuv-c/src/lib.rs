@@ -18,11 +18,15 @@
 mod address;
 #[path = "async.rs"]
 mod async_;
+mod clock;
+mod dl;
 mod error;
 mod handle;
+mod if_name;
 #[path = "loop.rs"]
 mod loop_;
 mod memory;
+mod random;
 mod run;
 mod stream;
 mod system;
@@ -33,14 +37,19 @@ mod types;
 mod version;
 mod watcher;
 mod write;
+mod wtf8;
 
 // Every module exports its part of the interface.
 pub use address::*;
 pub use async_::*;
+pub use clock::*;
+pub use dl::*;
 pub use error::*;
 pub use handle::*;
+pub use if_name::*;
 pub use loop_::*;
 pub use memory::*;
+pub use random::*;
 pub use stream::*;
 pub use system::*;
 pub use tcp::*;
@@ -50,3 +59,4 @@ pub use types::*;
 pub use version::*;
 pub use watcher::*;
 pub use write::*;
+pub use wtf8::*;

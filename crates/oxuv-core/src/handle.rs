@@ -78,7 +78,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         slot.flags |= flag::CLOSING;
         let (kind, state) = (slot.kind, slot.state);
         match kind {
-            Kind::Timer => self.timers.take_out(state),
+            Kind::Timer => self.timers.heap.remove(state),
             Kind::Async => self.mailbox.close(state),
             Kind::Tcp => self.close_stream(index),
             Kind::Poll => self.forget(index),

@@ -33,7 +33,7 @@ const LONGEST: u64 = i32::MAX as u64 * 1_000_000;
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How long the poll phase waits when it begins now, in nanoseconds; `None` is for ever.
-    pub(crate) fn poll_timeout(&self) -> Option<u64> {
+    pub(crate) fn poll_timeout(&mut self) -> Option<u64> {
         let has_work = self.turn.stop
             || (self.active == 0 && self.requests == 0)
             || !self.slots.is_empty(List::Idle)

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) enum Link {
     Static,
     Shared,
+    /// Not linked with it: the program loads it itself.
+    Nothing,
 }
 
 /// The directory of this crate.
@@ -43,6 +45,7 @@ pub(crate) fn program(source: &str, link: Link) -> PathBuf {
             std::os::unix::fs::symlink(library("libuv.so"), directory.join("libuv.so.1")).unwrap();
             cc.arg(directory.join("libuv.so.1")).arg(format!("-Wl,-rpath,{}", directory.display()))
         }
+        Link::Nothing => cc.arg("-ldl"),
     };
     succeed(cc.output().unwrap());
     program

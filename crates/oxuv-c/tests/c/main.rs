@@ -5,7 +5,10 @@
 
 mod build;
 mod echo;
+mod examples;
 mod exports;
 mod layout;
+mod loading;
 mod programs;
+mod threads;
 mod trace;

@@ -56,6 +56,37 @@ fn memory_comes_from_the_programs_allocator() {
 }
 
 #[test]
+fn addresses_have_texts() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("address.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn errors_have_names_and_messages() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("errors.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn units_of_16_bits_become_bytes_and_come_back() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("strings.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn libraries_are_loaded_and_searched() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("dl.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn clocks_sleep_and_random_bytes() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("clock.c", link)), "ok\n");
 fn the_system_tells_of_itself() {
     let programs =
         ["cpu.c", "env.c", "interfaces.c", "paths.c", "process_title.c", "system_memory.c", "uname.c", "users.c"];

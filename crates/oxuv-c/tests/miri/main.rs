@@ -13,5 +13,6 @@
 
 mod loops;
 mod memory;
+mod strings;
 #[cfg(miri)]
 mod tcp;
