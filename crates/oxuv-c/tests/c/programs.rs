@@ -87,9 +87,22 @@ fn libraries_are_loaded_and_searched() {
 fn clocks_sleep_and_random_bytes() {
     for link in [Link::Static, Link::Shared] {
         assert_eq!(build::run(&build::program("clock.c", link)), "ok\n");
+    }
+}
+
+#[test]
 fn the_system_tells_of_itself() {
-    let programs =
-        ["cpu.c", "env.c", "interfaces.c", "paths.c", "process_title.c", "system_memory.c", "uname.c", "users.c"];
+    let programs = [
+        "cpu.c",
+        "env.c",
+        "interfaces.c",
+        "paths.c",
+        "process_title.c",
+        "short_memory.c",
+        "system_memory.c",
+        "uname.c",
+        "users.c",
+    ];
     for program in programs {
         for link in [Link::Static, Link::Shared] {
             assert_eq!(build::run(&build::program(program, link)), "ok\n", "{program}");
