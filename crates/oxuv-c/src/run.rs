@@ -14,13 +14,13 @@ use oxuv_core::{Errno, Event, Key, Mode, Result};
 
 use crate::error::code;
 use crate::handle::CLOSED;
-use crate::loop_::{Loop, User, ask, guard, show_counts, with};
+use crate::loop_::{Loop, User, guard, show_counts, with};
 use crate::poll::{events_of, uv_poll_t};
 use crate::tcp_connect::uv_connect_t;
 use crate::types::{
     uv_buf_t, uv_handle_t, uv_loop_t, uv_shutdown_t, uv_stream_t, uv_timer_t, uv_watcher_t, uv_write_t,
 };
-use crate::write::free_bufs;
+use crate::write::{free_bufs, show_queue_size};
 
 /// What libuv suggests to whom it asks for memory.
 const SUGGESTED_SIZE: usize = 65536;
@@ -105,7 +105,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(stream, Errno::EOF.code() as isize, &raw const buf);
                 }
             }
-            Event::Written { key, user, result } => written(loop_, key, user.0.cast(), code(result)),
+            Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
             Event::ShutDown { user, result, .. } => shut_down(user.0.cast(), code(result)),
             Event::Connection { user, result: Ok(()), .. } => {
                 let stream: *mut uv_stream_t = user.0.cast();
@@ -179,13 +179,14 @@ unsafe fn read_into(core: &mut Loop, key: Key, buf: uv_buf_t) -> Option<isize> {
 
 /// # Safety
 /// As for [`call`]: a `Written` event of `req`.
-unsafe fn written(loop_: *mut uv_loop_t, key: Key, req: *mut uv_write_t, status: c_int) {
+#[inline]
+unsafe fn written(req: *mut uv_write_t, status: c_int) {
     // SAFETY: the core is done with the request's buffers. Its stream is valid: it has not been told that it is closed.
     unsafe {
         free_bufs(req);
-        let stream = (*req).handle;
-        if let Ok(size) = ask(loop_, |core| core.write_queue_size(key)) {
-            (*stream).write_queue_size = size;
+        if status < 0 {
+            // What was never sent has counted as queued until now.
+            show_queue_size((*req).handle);
         }
         if let Some(cb) = (*req).cb {
             cb(req, status);

@@ -61,4 +61,4 @@ pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Errno, Result};
 pub use slots::{AllHandles, Key, Kind};
-pub use write::Refused;
+pub use write::{Progress, Refused};

@@ -2,9 +2,8 @@
 
 use oxuv_os::Errno;
 
-use crate::kernel::{BATCH, Kernel, Readiness, Ready, WAKE};
-use crate::slots::List;
-use crate::stream::StreamFlags;
+use crate::kernel::{BATCH, Kernel, Ready, WAKE};
+use crate::slots::{List, Slot};
 use crate::{Buffers, Core, Event, Key, Kind};
 
 #[derive(Debug, Default)]
@@ -43,6 +42,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if has_work {
             return Some(0);
         }
+        self.timers.heap.first()?;
         self.timers.first_due().map(|due| due.saturating_sub(self.now).min(LONGEST))
     }
 
@@ -178,31 +178,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins to work off one event; it may return the first of its events at once.
     #[inline]
     fn dispatch(&mut self, Ready { token, readiness }: Ready) -> Option<Event<U>> {
-        if token == WAKE {
-            self.poll.events += 1;
-            self.open_mailbox();
-            return None;
-        }
         let key = Key::from_u64(token);
-        let slot = Self::find_watcher(&self.slots, key)?;
-        let wanted = self.watch_mut(slot).wanted;
-        if wanted.is_empty() {
-            // Nobody wants to know. Closed ones are out of the kernel's set already.
-            self.unwatch(slot);
-            return None;
+        match self.slots.get(key) {
+            Some(&Slot { kind: Kind::Tcp, state, user, .. }) => self.begin_step(key, state, user, readiness),
+            Some(&Slot { kind: Kind::Poll, .. }) => self.ready_to_poll(key, readiness),
+            Some(_) => None,
+            None => {
+                if token == WAKE {
+                    self.poll.events += 1;
+                    self.open_mailbox();
+                }
+                // Any other was closed since.
+                None
+            }
         }
-        let readiness = readiness & (wanted | Readiness::ERROR | Readiness::HANG_UP);
-        if readiness.is_empty() {
-            return None;
+    }
+
+    /// A handle is ready for what it does not want to know of; or it wants to know of nothing, and the kernel learns it.
+    #[cold]
+    pub(crate) fn not_wanted(&mut self, index: u32) -> Option<Event<U>> {
+        if self.watch_mut(index).wanted.is_empty() {
+            self.unwatch(index);
         }
-        self.poll.events += 1;
-        if self.slots[slot].kind == Kind::Poll {
-            return self.ready_to_poll(key, readiness);
-        }
-        if self.streams[self.slots[slot].state].is(StreamFlags::LISTENING) {
-            return self.begin_accept(slot);
-        }
-        self.begin_step(key, readiness)
+        None
     }
 
     /// Forgets the batch: what is still ready, the next wait says again.

@@ -234,11 +234,17 @@ impl<U: Copy + Default> Slots<U> {
         self.free = index;
     }
 
+    /// The slot with this key. Of a key that was never one it may be a slot of no kind.
+    #[inline]
+    pub(crate) fn get(&self, key: Key) -> Option<&Slot<U>> {
+        self.slots.get(key.index as usize).filter(|slot| slot.generation == key.generation)
+    }
+
     /// The index of the handle with this key, EINVAL if there is none (any more).
     #[inline]
     pub(crate) fn find(&self, key: Key) -> Result<u32> {
-        match self.slots.get(key.index as usize) {
-            Some(slot) if slot.generation == key.generation && slot.kind != Kind::None => Ok(key.index),
+        match self.get(key) {
+            Some(slot) if slot.kind != Kind::None => Ok(key.index),
             _ => Err(Errno::EINVAL),
         }
     }
@@ -246,8 +252,8 @@ impl<U: Copy + Default> Slots<U> {
     /// As [`Slots::find`], for a handle of this kind.
     #[inline]
     pub(crate) fn find_kind(&self, key: Key, kind: Kind) -> Result<u32> {
-        match self.slots.get(key.index as usize) {
-            Some(slot) if slot.generation == key.generation && slot.kind == kind => Ok(key.index),
+        match self.get(key) {
+            Some(slot) if slot.kind == kind => Ok(key.index),
             _ => Err(Errno::EINVAL),
         }
     }
@@ -342,9 +348,15 @@ impl<U: Copy + Default> Slots<U> {
     /// Takes the first element out of a list.
     #[inline]
     pub(crate) fn pop_front(&mut self, list: List) -> Option<u32> {
-        let first = self.front(list)?;
-        self.unlink::<PHASE>(first);
-        Some(first)
+        if self.occupied & list.bit() == 0 {
+            return None;
+        }
+        let first = self.front(list);
+        match first {
+            Some(first) => self.unlink::<PHASE>(first),
+            None => self.occupied &= !list.bit(),
+        }
+        first
     }
 
     /// Moves all elements of `from`, in their order, to the beginning of `to`. False if there were none.

@@ -50,6 +50,9 @@ pub(crate) struct Stream<F, U, B> {
     pub(crate) queued: usize,
     /// Writes not yet sent whole, in their order.
     pub(crate) writes: VecDeque<Write<U, B>>,
+    /// A write that was sent whole by its call, with nothing in `done`. That is how most writes end, and they need no
+    /// entry there. It is reported first.
+    pub(crate) sent: Option<U>,
     /// Writes whose result is not reported yet, in the order in which they ended.
     pub(crate) done: VecDeque<Done<U, B>>,
 }
@@ -67,16 +70,30 @@ impl<F, U, B> Default for Stream<F, U, B> {
             shutdown: None,
             queued: 0,
             writes: VecDeque::new(),
+            sent: None,
             done: VecDeque::new(),
         }
     }
 }
 
 impl<F, U, B> Stream<F, U, B> {
+    /// The peer has hung up, in a wait that did not ask whether there is anything to read before that.
+    #[inline]
+    fn must_look(&self, readiness: Readiness) -> bool {
+        readiness.intersects(Readiness::HANG_UP | Readiness::READ_HANG_UP)
+            && !self.watch.watched.contains(Readiness::READ)
+    }
+
     /// True if there is nothing to send, to shut down or to wait for writability for.
     #[inline]
     fn is_drained(&self) -> bool {
         self.writes.is_empty() && self.shutdown.is_none() && !self.watch.wanted.contains(Readiness::WRITE)
+    }
+
+    /// The number of writes that have ended and are not reported.
+    #[inline]
+    pub(crate) fn ended(&self) -> usize {
+        usize::from(self.sent.is_some()) + self.done.len()
     }
 
     #[inline]
@@ -170,30 +187,32 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Begins to work on a stream that is ready.
     #[inline]
-    pub(crate) fn begin_step(&mut self, key: Key, readiness: Readiness) -> Option<Event<U>> {
-        let state = self.slots[key.index].state;
-        if self.streams[state].connect.is_some() {
+    pub(crate) fn begin_step(&mut self, key: Key, state: u32, user: U, ready: Readiness) -> Option<Event<U>> {
+        let stream = &self.streams[state];
+        let readiness = ready & (stream.watch.wanted | Readiness::ERROR | Readiness::HANG_UP);
+        if stream.watch.wanted.is_empty() || readiness.is_empty() {
+            return self.not_wanted(key.index);
+        }
+        self.poll.events += 1;
+        if stream.is(StreamFlags::LISTENING) {
+            return self.begin_accept(key.index);
+        }
+        if stream.connect.is_some() {
             return self.end_connect(key, state);
         }
-        self.step = Step { stage: Stage::HangUp, rounds: ROUNDS, readiness, key, state, reports: 0 };
-        if readiness.intersects(Readiness::READ.union(Readiness::ERROR)) || self.must_look(state, readiness) {
-            self.step.stage = Stage::Read;
-            return self.step_read();
+        let may_read = readiness.intersects(Readiness::READ | Readiness::ERROR) || stream.must_look(readiness);
+        let (stage, rounds) = if may_read { (Stage::Read, ROUNDS - 1) } else { (Stage::HangUp, 0) };
+        self.step = Step { stage, rounds, readiness, key, state, reports: 0 };
+        if may_read && stream.is(StreamFlags::READING) {
+            return Some(Event::NeedBuffer { key, user });
         }
+        self.step.stage = Stage::HangUp;
         None
-    }
-
-    /// The peer has hung up, in a wait that did not ask whether there is anything to read before that.
-    #[inline]
-    fn must_look(&self, state: u32, readiness: Readiness) -> bool {
-        readiness.intersects(Readiness::HANG_UP.union(Readiness::READ_HANG_UP))
-            && !self.streams[state].watch.watched.contains(Readiness::READ)
     }
 
     /// Begins to work on a stream that was fed: something of it has completed.
     #[inline]
-    pub(crate) fn begin_pending_step(&mut self, key: Key) -> Option<Event<U>> {
-        let state = self.slots[key.index].state;
+    pub(crate) fn begin_pending_step(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let stream = &self.streams[state];
         if stream.connect.is_some() {
             // Only an error is known before the kernel says so.
@@ -259,8 +278,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
         self.forget(index);
-        self.unfeed(self.slots[index].state);
         let stream = &mut self.streams[self.slots[index].state];
+        self.pending.unfeed(stream);
         stream.flags = StreamFlags::empty();
         stream.accepted = None;
         stream.fd = None;

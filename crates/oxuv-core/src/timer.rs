@@ -103,6 +103,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(())
     }
 
+    /// Starts a timer anew with the repeat that it has: due `timeout` nanoseconds from the loop's time on.
+    ///
+    /// # Errors
+    /// EINVAL when it was never started, or is closing.
+    #[doc(alias = "uv_timer_start")]
+    #[inline]
+    pub fn timer_restart(&mut self, key: Key, timeout: u64) -> Result<()> {
+        let index = self.open_handle(key, Kind::Timer)?;
+        let &Timer { was_started: true, repeat, .. } = &self.timers.timers[self.slots[index].state] else {
+            return Err(Errno::EINVAL);
+        };
+        self.restart_timer(index, timeout, repeat);
+        Ok(())
+    }
+
     /// Stops a timer. Stopped is stopped: again does nothing.
     ///
     /// # Errors

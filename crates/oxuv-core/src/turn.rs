@@ -102,7 +102,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn next_of_phases(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
         while at != Phase::Over {
-            if at == Phase::FirstTimers || at == Phase::Timers {
+            if at == Phase::Timers || at == Phase::FirstTimers {
                 if let Some(event) = self.next_timer() {
                     return Some(event);
                 }
@@ -219,11 +219,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline]
     fn begin_pending_round(&mut self) -> bool {
-        if self.turn.pending_rounds == 0 {
-            return false;
+        // The rounds count down only where there is one.
+        let has_some = !self.pending.is_empty() && self.turn.pending_rounds > 0;
+        if has_some {
+            self.turn.pending_rounds -= 1;
+            self.begin_pending();
         }
-        self.turn.pending_rounds -= 1;
-        self.begin_pending()
+        has_some
     }
 
     /// Gives up the run under way, if there is one: puts everything that it has moved aside back where it belongs. For
