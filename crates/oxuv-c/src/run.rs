@@ -43,35 +43,54 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             core.set_stop(stop);
             core.begin(mode);
         });
-        while let Some(event) = next(loop_) {
-            call(loop_, event);
-        }
-        if (*loop_).core.is_null() {
-            return Ok(false);
+        loop {
+            if (*loop_).core.is_null() {
+                // A callback has closed it.
+                return Ok(false);
+            }
+            if let Some((_, _, user)) = guard(|| (*(*loop_).core).next_watcher()) {
+                call_watcher(user);
+            } else if let Some(event) = next(loop_) {
+                call(loop_, event);
+            } else {
+                break;
+            }
         }
         (*loop_).stop_flag = 0;
         with(loop_, |core| core.end())
     }
 }
 
-/// The next event; `None` when the run is over, or when a callback has closed the loop.
+/// The next event that is not another watcher's; `None` when the run is over.
 ///
 /// # Safety
-/// `loop_` was initialised, and may have been closed.
+/// `loop_` has its core.
 #[inline]
 unsafe fn next(loop_: *mut uv_loop_t) -> Option<Event<User>> {
-    // SAFETY: the core is there, or the pointer is null; the borrow ends with this call of ours.
+    // SAFETY: the core is there; the borrow ends with this call of ours.
     unsafe {
-        if (*loop_).core.is_null() {
-            return None;
-        }
         let core = &mut *(*loop_).core;
         // What programs may have changed in the callback.
         core.set_active_handles((*loop_).active_handles);
         core.set_stop((*loop_).stop_flag != 0);
-        let event = guard(|| core.next());
+        let event = guard(|| core.next_other());
         show_counts(loop_, core);
         event
+    }
+}
+
+/// Calls the callback of an idle, prepare or check handle.
+///
+/// # Safety
+/// As for [`call`].
+#[inline]
+unsafe fn call_watcher(user: User) {
+    let watcher: *mut uv_watcher_t = user.0.cast();
+    // SAFETY: the handle is valid, and of this layout whatever of the three it is.
+    unsafe {
+        if let Some(cb) = (*watcher).watcher_cb {
+            cb(watcher);
+        }
     }
 }
 
@@ -85,12 +104,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
     // structure of this type, which is not ours to touch any more once its callback runs.
     unsafe {
         match event {
-            Event::Idle { user, .. } | Event::Prepare { user, .. } | Event::Check { user, .. } => {
-                let watcher: *mut uv_watcher_t = user.0.cast();
-                if let Some(cb) = (*watcher).watcher_cb {
-                    cb(watcher);
-                }
-            }
+            Event::Idle { user, .. } | Event::Prepare { user, .. } | Event::Check { user, .. } => call_watcher(user),
             Event::Timer { user, .. } => {
                 let timer: *mut uv_timer_t = user.0.cast();
                 if let Some(cb) = (*timer).timer_cb {

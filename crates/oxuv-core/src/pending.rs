@@ -96,6 +96,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         has_some
     }
 
+    #[inline]
     pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {
         loop {
             if let Some(event) = self.next_step() {

@@ -32,6 +32,7 @@ const LONGEST: u64 = i32::MAX as u64 * 1_000_000;
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How long the poll phase waits when it begins now, in nanoseconds; `None` is for ever.
+    #[inline(always)] // Of its two callers one is in every turn.
     pub(crate) fn poll_timeout(&mut self) -> Option<u64> {
         let has_work = self.turn.stop
             || !self.waits_for_something()
@@ -47,8 +48,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.
-    pub(crate) fn poll(&mut self, mut timeout: Option<u64>) -> bool {
+    #[inline]
+    pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
+        self.poll.batches = BATCHES;
+        if self.counts.measures_idle || self.watches.must_look_after() {
+            return self.poll_with_care(timeout);
+        }
+        self.set_deadline(timeout);
+        self.wait_now(timeout);
+        if self.mailbox.needs_a_look() {
+            self.open_mailbox();
+        }
+        self.poll.len > 0 || self.mailbox.is_open()
+    }
+
+    /// As [`Core::poll`], when there is more to it than to wait.
+    #[cold]
+    fn poll_with_care(&mut self, mut timeout: Option<u64>) -> bool {
         let must_retry = !self.watches.retries.is_empty();
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
@@ -56,9 +73,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !self.watches.failed.is_empty() {
             timeout = Some(0);
         }
-        self.counts.add(std::mem::take(&mut self.poll.events));
-        self.poll.batches = BATCHES;
-        self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
+        self.set_deadline(timeout);
         if self.counts.measures_idle {
             self.wait_measured(timeout)
         } else {
@@ -71,6 +86,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.open_mailbox();
         }
         self.poll.len > 0 || self.mailbox.is_open() || !self.watches.failed.is_empty()
+    }
+
+    #[inline]
+    fn set_deadline(&mut self, timeout: Option<u64>) {
+        self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
     }
 
     /// The next event of the batch under way, or of another one where that is called for.
@@ -98,12 +118,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Waits once more where that is called for: after a full batch, or when no event concerned anybody and there is
     /// time left. False when the phase is over.
+    #[inline]
     fn wait_again(&mut self) -> bool {
+        let events = std::mem::take(&mut self.poll.events);
+        self.counts.add(events);
         if self.poll.len == 0 {
             return false;
         }
-        let events = std::mem::take(&mut self.poll.events);
-        self.counts.add(events);
         if events > 0 {
             self.poll.batches -= u8::from(self.poll.batches > 0);
             if self.poll.len < BATCH || self.poll.batches == 0 {
@@ -111,19 +132,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             self.poll.deadline = Some(0);
             self.wait(Some(0));
-        } else {
-            let left = self.poll.deadline.map(|deadline| deadline.saturating_sub(self.now));
-            if left == Some(0) {
-                return false;
-            }
-            // What came was for nobody any more; let the kernel know, or it says so again.
-            self.sync();
-            if !self.watches.retries.is_empty() {
-                // Only the next phase waits as briefly as a retry needs.
-                return false;
-            }
-            self.wait(left);
+            return self.poll.len > 0;
         }
+        self.wait_for_the_rest()
+    }
+
+    /// No event of the batch has concerned anybody: waits for the rest of the time.
+    #[cold]
+    fn wait_for_the_rest(&mut self) -> bool {
+        let left = self.poll.deadline.map(|deadline| deadline.saturating_sub(self.now));
+        if left == Some(0) {
+            return false;
+        }
+        // What came was for nobody any more; let the kernel know, or it says so again.
+        self.sync();
+        if !self.watches.retries.is_empty() {
+            // Only the next phase waits as briefly as a retry needs.
+            return false;
+        }
+        self.wait(left);
         self.poll.len > 0
     }
 
@@ -137,22 +164,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers.
-    #[inline]
+    /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers, and measures it where that is wanted.
     fn wait(&mut self, timeout: Option<u64>) {
-        self.poll.at = 0;
         let is_measured = self.counts.measures_idle && timeout != Some(0);
         if is_measured {
             self.counts.begin_idle(self.now);
         }
+        self.wait_now(timeout);
+        if is_measured {
+            self.counts.end_idle(self.now);
+        }
+    }
+
+    #[inline(always)] // Of its two callers one is in every turn.
+    fn wait_now(&mut self, timeout: Option<u64>) {
+        self.poll.at = 0;
         let waited = self.kernel.wait(timeout);
         self.update_time();
         match waited {
             Ok(len) => self.poll.len = len,
             Err(error) => self.wait_failed(timeout, error),
-        }
-        if is_measured {
-            self.counts.end_idle(self.now);
         }
     }
 

@@ -145,9 +145,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let Some(&Slot { kind: Kind::Tcp, state, .. }) = self.slots.get(key) else { return Err(Errno::EINVAL) };
         let stream = &mut self.streams[state];
         let total = check(stream, buffers)?;
-        if stream.done.capacity() <= stream.done.len() + stream.writes.len()
-            || stream.writes.capacity() == stream.writes.len()
-        {
+        let queued = stream.writes.len();
+        // `make_room` sees to `writes` first: if there is room in the empty `done`, so there is in the empty `writes`.
+        if stream.done.capacity() <= stream.done.len() + queued || (queued > 0 && stream.writes.capacity() == queued) {
             make_room(stream)?;
         }
         Ok((state, total))
@@ -367,8 +367,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 /// Makes sure that one more write can be queued, and all that are queued be told of, without memory.
 #[cold]
 fn make_room<F, U, B>(stream: &mut Stream<F, U, B>) -> Result<()> {
-    stream.done.try_reserve(stream.writes.len() + 1)?;
     stream.writes.try_reserve(1)?;
+    stream.done.try_reserve(stream.writes.len() + 1)?;
     Ok(())
 }
 

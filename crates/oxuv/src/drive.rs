@@ -1,9 +1,9 @@
 //! Running a loop: asks the core what is due, and calls the closure that belongs to it.
 
-use oxuv_core::{Event, Key, Mode};
+use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
-use crate::loop_::Inner;
+use crate::loop_::{Due, Inner};
 use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Result, Tcp, Timer};
 
 /// The closure of this kind that the handle has.
@@ -31,8 +31,11 @@ pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
     })?;
     let mut subjects = Subjects::new(lp);
     // Nothing borrows the core but `next` itself, so the callbacks may do as they like.
-    while let Some(event) = inner.next() {
-        subjects.dispatch(inner, event);
+    while let Some(due) = inner.next() {
+        match due {
+            Due::Watcher(key, kind) => subjects.call_watcher(inner, key, kind),
+            Due::Other(event) => subjects.dispatch(inner, event),
+        }
     }
     inner.with(|core| core.end())
 }
@@ -77,6 +80,25 @@ impl Subjects {
     }
 
     #[inline]
+    fn call_watcher(&mut self, inner: &Inner, key: Key, kind: Kind) {
+        let callbacks = &inner.callbacks;
+        if kind == Kind::Idle {
+            if let Some(callback) = pick!(callbacks, key, Idle) {
+                self.idle.0.point_at(key);
+                callback(&self.idle);
+            }
+        } else if kind == Kind::Prepare {
+            if let Some(callback) = pick!(callbacks, key, Prepare) {
+                self.prepare.0.point_at(key);
+                callback(&self.prepare);
+            }
+        } else if let Some(callback) = pick!(callbacks, key, Check) {
+            self.check.0.point_at(key);
+            callback(&self.check);
+        }
+    }
+
+    #[inline]
     fn dispatch(&mut self, inner: &Inner, event: Event<u32>) {
         let callbacks = &inner.callbacks;
         match event {
@@ -86,24 +108,9 @@ impl Subjects {
                     callback(&self.timer);
                 }
             }
-            Event::Idle { key, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Idle) {
-                    self.idle.0.point_at(key);
-                    callback(&self.idle);
-                }
-            }
-            Event::Prepare { key, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Prepare) {
-                    self.prepare.0.point_at(key);
-                    callback(&self.prepare);
-                }
-            }
-            Event::Check { key, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Check) {
-                    self.check.0.point_at(key);
-                    callback(&self.check);
-                }
-            }
+            Event::Idle { key, .. } => self.call_watcher(inner, key, Kind::Idle),
+            Event::Prepare { key, .. } => self.call_watcher(inner, key, Kind::Prepare),
+            Event::Check { key, .. } => self.call_watcher(inner, key, Kind::Check),
             Event::Async { key, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Async) {
                     self.wake_up.0.point_at(key);
