@@ -113,13 +113,27 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
             }
             Event::Async { user, .. } => crate::async_::call(user.0.cast()),
             Event::NeedBuffer { key, user } => read(loop_, key, user.0.cast()),
+            Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
+            _ => call_other(event),
+        }
+    }
+}
+
+/// As [`call`], for what does not happen all the time: apart, so that the driver has its registers for what does.
+///
+/// # Safety
+/// As for [`call`].
+#[inline(never)]
+unsafe fn call_other(event: Event<User>) {
+    // SAFETY: as in `call`.
+    unsafe {
+        match event {
             Event::HungUp { user, .. } => {
                 let (stream, buf): (*mut uv_stream_t, _) = (user.0.cast(), NO_BUFFER);
                 if let Some(cb) = (*stream).read_cb {
                     cb(stream, Errno::EOF.code() as isize, &raw const buf);
                 }
             }
-            Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
             Event::ShutDown { user, result, .. } => shut_down(user.0.cast(), code(result)),
             Event::Connection { user, result: Ok(()), .. } => {
                 let stream: *mut uv_stream_t = user.0.cast();
@@ -144,6 +158,8 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(handle);
                 }
             }
+            // Those are `call`'s.
+            _ => {}
         }
     }
 }

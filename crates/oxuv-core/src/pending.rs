@@ -98,14 +98,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline]
     pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {
+        match self.next_step() {
+            None if self.pending.at == self.pending.end => None,
+            None => self.next_of_round(),
+            event => event,
+        }
+    }
+
+    fn next_of_round(&mut self) -> Option<Event<U>> {
         loop {
-            if let Some(event) = self.next_step() {
-                return Some(event);
-            }
             let key = self.pending.next()?;
             let Some(&Slot { kind: Kind::Tcp, state, .. }) = self.slots.get(key) else { continue };
             if self.pending.unfeed(&mut self.streams[state])
-                && let Some(event) = self.begin_pending_step(key, state)
+                && let Some(event) = self.begin_pending_step(key, state).or_else(|| self.next_step())
             {
                 return Some(event);
             }

@@ -126,10 +126,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return false;
         }
         if events > 0 {
-            self.poll.batches -= u8::from(self.poll.batches > 0);
-            if self.poll.len < BATCH || self.poll.batches == 0 {
+            if self.poll.len < BATCH || self.poll.batches <= 1 {
                 return false;
             }
+            self.poll.batches -= 1;
             self.poll.deadline = Some(0);
             self.wait(Some(0));
             return self.poll.len > 0;

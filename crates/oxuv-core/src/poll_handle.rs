@@ -74,6 +74,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The next poll handle that has failed to watch its descriptor, unless it was stopped, closed or started since.
     #[inline]
     pub(crate) fn next_failed_poll(&mut self) -> Option<Event<U>> {
+        if self.watches.failed.is_empty() { None } else { self.tell_failed_poll() }
+    }
+
+    #[cold]
+    fn tell_failed_poll(&mut self) -> Option<Event<U>> {
         while let Some(key) = self.watches.failed.pop() {
             if self.is_active(key) && self.watch_mut(key.index).wanted.is_empty() {
                 self.poll.events += 1;
@@ -86,6 +91,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// A poll handle's descriptor is ready.
+    #[inline(never)]
     pub(crate) fn ready_to_poll(&mut self, key: Key, ready: Readiness) -> Option<Event<U>> {
         let (index, user) = (key.index, self.slots[key.index].user);
         let wanted = self.watch_mut(index).wanted;

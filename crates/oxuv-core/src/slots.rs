@@ -348,15 +348,9 @@ impl<U: Copy + Default> Slots<U> {
     /// Takes the first element out of a list.
     #[inline]
     pub(crate) fn pop_front(&mut self, list: List) -> Option<u32> {
-        if self.occupied & list.bit() == 0 {
-            return None;
-        }
-        let first = self.front(list);
-        match first {
-            Some(first) => self.unlink::<PHASE>(first),
-            None => self.occupied &= !list.bit(),
-        }
-        first
+        let first = self.front(list)?;
+        self.unlink::<PHASE>(first);
+        Some(first)
     }
 
     /// Moves all elements of `from`, in their order, to the beginning of `to`. False if there were none.

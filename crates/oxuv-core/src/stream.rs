@@ -90,6 +90,12 @@ impl<F, U, B> Stream<F, U, B> {
         self.writes.is_empty() && self.shutdown.is_none() && !self.watch.wanted.contains(Readiness::WRITE)
     }
 
+    /// The write that was sent by its call, if its report is all that there is to do: the usual case.
+    #[inline]
+    fn take_only_sent(&mut self) -> Option<U> {
+        if self.done.is_empty() && self.connect.is_none() && self.is_drained() { self.sent.take() } else { None }
+    }
+
     /// The number of writes that have ended and are not reported.
     #[inline]
     pub(crate) fn ended(&self) -> usize {
@@ -125,6 +131,9 @@ pub(crate) enum Stage {
     Report,
     /// Everything is written: is a shutdown waiting?
     Drain,
+    /// The only thing there was to do is done: a write's report is out. Unless its callback asks for a shutdown, that
+    /// was all.
+    Told,
 }
 
 /// The stream being worked on.
@@ -213,7 +222,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins to work on a stream that was fed: something of it has completed.
     #[inline]
     pub(crate) fn begin_pending_step(&mut self, key: Key, state: u32) -> Option<Event<U>> {
-        let stream = &self.streams[state];
+        let stream = &mut self.streams[state];
+        if let Some(user) = stream.take_only_sent() {
+            (self.step.stage, self.step.key) = (Stage::Told, key);
+            return Some(self.report_sent(key, user));
+        }
         if stream.connect.is_some() {
             // Only an error is known before the kernel says so.
             return stream.delayed_error.and_then(|_| self.end_connect(key, state));
@@ -227,6 +240,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn next_step(&mut self) -> Option<Event<U>> {
         match self.step.stage {
             Stage::None => None,
+            Stage::Told => {
+                self.step.stage = Stage::None;
+                None
+            }
             Stage::Report if self.step.reports == 0 && self.streams[self.step.state].is_drained() => {
                 self.step.stage = Stage::None;
                 None
@@ -239,7 +256,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn go_on(&mut self) -> Option<Event<U>> {
         loop {
             let event = match self.step.stage {
-                Stage::None => return None,
+                Stage::None | Stage::Told => return None,
                 Stage::Accept => {
                     self.step.stage = Stage::None;
                     self.end_accept(self.step.key.index);
@@ -264,7 +281,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let Step { stage, key, .. } = std::mem::take(&mut self.step);
         let slot = key.index;
         match stage {
-            Stage::None | Stage::Read | Stage::HangUp => {}
+            Stage::None | Stage::Told | Stage::Read | Stage::HangUp => {}
             Stage::Accept => self.end_accept(slot),
             Stage::ReadFailed => self.stop_reading(slot),
             Stage::ConnectFailed | Stage::Write | Stage::Report | Stage::Drain => {

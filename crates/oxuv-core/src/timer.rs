@@ -221,6 +221,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    #[inline(never)]
     fn collect_due_timers(&mut self) {
         while let Some(timer) = self.timers.pop_due(self.now) {
             let index = self.timers.timers[timer].slot;
@@ -229,7 +230,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    #[inline]
     pub(crate) fn next_timer(&mut self) -> Option<Event<U>> {
+        if self.slots.check_empty(List::Due) { None } else { self.next_due_timer() }
+    }
+
+    #[inline(never)]
+    fn next_due_timer(&mut self) -> Option<Event<U>> {
         let index = self.slots.pop_front(List::Due)?;
         let repeat = self.timers.timers[self.slots[index].state].repeat;
         if repeat != 0 {

@@ -6,7 +6,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Readiness};
 use crate::slots::{Slot, flag};
-use crate::stream::{ROUNDS, Stage, Stream, StreamFlags};
+use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
 
 /// A write that is not sent whole yet.
@@ -219,13 +219,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_shutdown")]
     pub fn shutdown(&mut self, key: Key, user: U) -> Result<()> {
         let index = self.slots.find_kind(key, Kind::Tcp)?;
-        let stream = &mut self.streams[self.slots[index].state];
+        let state = self.slots[index].state;
+        let stream = &mut self.streams[state];
         if !stream.is(StreamFlags::WRITABLE) || stream.shutdown.is_some() {
             return Err(Errno::ENOTCONN);
         }
         stream.flags -= StreamFlags::WRITABLE;
         stream.shutdown = Some(user);
         self.requests += 1;
+        if self.step.stage == Stage::Told && self.step.key == key {
+            // By the callback of its last write: then it is part of the same work.
+            self.step = Step { stage: Stage::Report, key, state, ..Step::default() };
+        }
         if stream.writes.is_empty() {
             self.feed(index);
         }
@@ -334,16 +339,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn report_write(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         match self.streams[state].sent.take() {
-            Some(user) => {
-                // What nobody has taken is dropped. Mostly there is none, and that needs no more than a look.
-                if self.spent.is_some() {
-                    self.spent = None;
-                }
-                self.requests -= 1;
-                Some(Event::Written { key, user, result: Ok(()) })
-            }
+            Some(user) => Some(self.report_sent(key, user)),
             None => self.report_done(key, state),
         }
+    }
+
+    #[inline]
+    pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
+        // What nobody has taken is dropped. Mostly there is none, and that needs no more than a look.
+        if self.spent.is_some() {
+            self.spent = None;
+        }
+        self.requests -= 1;
+        Event::Written { key, user, result: Ok(()) }
     }
 
     #[inline(never)]

@@ -79,7 +79,7 @@ impl Subjects {
         }
     }
 
-    #[inline]
+    #[inline(always)] // Of its callers one is in every turn, and the others come once in a phase.
     fn call_watcher(&mut self, inner: &Inner, key: Key, kind: Kind) {
         let callbacks = &inner.callbacks;
         if kind == Kind::Idle {
