@@ -183,8 +183,10 @@ fn boxed(core: Loop) -> Result<*mut Loop> {
 #[cfg(not(miri))]
 pub(crate) mod kernel {
     use std::ffi::c_int;
+    use std::os::fd::{FromRawFd, OwnedFd};
 
     pub(crate) use oxuv_core::linux::Linux as Kernel;
+    use oxuv_os::Descriptor;
 
     pub(crate) fn new() -> oxuv_core::Result<Kernel> {
         // Whether a write to a closed connection raises SIGPIPE is for the program to say, as with libuv.
@@ -203,6 +205,15 @@ pub(crate) mod kernel {
     pub(crate) fn now() -> u64 {
         oxuv_os::clock::now()
     }
+
+    /// The descriptor of this number, which is closed when the value is dropped.
+    ///
+    /// # Safety
+    /// The number is not negative. If it is dropped, the descriptor is nobody else's.
+    pub(crate) unsafe fn own(_: &Kernel, number: c_int) -> Descriptor {
+        // SAFETY: says the caller. Of a number that is no descriptor, system calls say EBADF.
+        unsafe { OwnedFd::from_raw_fd(number) }.into()
+    }
 }
 
 /// Miri cannot do Linux's system calls: there the kernel is a simulated one.
@@ -210,8 +221,8 @@ pub(crate) mod kernel {
 pub(crate) mod kernel {
     use std::ffi::c_int;
 
-    use oxuv_core::sim::Faults;
     pub(crate) use oxuv_core::sim::Sim as Kernel;
+    use oxuv_core::sim::{Faults, Fd};
 
     pub(crate) fn new() -> oxuv_core::Result<Kernel> {
         Ok(Kernel::new(1, Faults::none()))
@@ -227,6 +238,12 @@ pub(crate) mod kernel {
     /// Each has a time of its own; this is for looking on during a wait, which needs a second thread.
     pub(crate) fn now() -> u64 {
         0
+    }
+
+    /// # Safety
+    /// None here: the simulated kernel has no memory of the process's at stake.
+    pub(crate) unsafe fn own(kernel: &Kernel, number: c_int) -> Fd {
+        kernel.own(number)
     }
 }
 

@@ -15,6 +15,8 @@ use oxuv_core::{Errno, Event, Key, Mode, Result};
 use crate::error::code;
 use crate::handle::CLOSED;
 use crate::loop_::{Loop, User, ask, guard, show_counts, with};
+use crate::poll::{events_of, uv_poll_t};
+use crate::tcp_connect::uv_connect_t;
 use crate::types::{
     uv_buf_t, uv_handle_t, uv_loop_t, uv_shutdown_t, uv_stream_t, uv_timer_t, uv_watcher_t, uv_write_t,
 };
@@ -113,6 +115,14 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
             }
             // Programs written for libuv never hear of these, and some end themselves when they do.
             Event::Connection { result: Err(_), .. } => {}
+            Event::Connected { user, result, .. } => connected(user.0.cast(), code(result)),
+            Event::Poll { user, result, .. } => {
+                let poll: *mut uv_poll_t = user.0.cast();
+                let (status, readiness) = (code(result.map(|_| ())), result.unwrap_or_default());
+                if let Some(cb) = (*poll).poll_cb {
+                    cb(poll, status, events_of(readiness));
+                }
+            }
             Event::Closed { user, .. } => {
                 let handle: *mut uv_handle_t = user.0.cast();
                 (*handle).flags |= CLOSED;
@@ -120,8 +130,6 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(handle);
                 }
             }
-            // Nothing in this interface makes one.
-            Event::Poll { .. } | Event::Connected { .. } => {}
         }
     }
 }
@@ -179,6 +187,18 @@ unsafe fn written(loop_: *mut uv_loop_t, key: Key, req: *mut uv_write_t, status:
         if let Ok(size) = ask(loop_, |core| core.write_queue_size(key)) {
             (*stream).write_queue_size = size;
         }
+        if let Some(cb) = (*req).cb {
+            cb(req, status);
+        }
+    }
+}
+
+/// # Safety
+/// As for [`call`]: a `Connected` event of `req`.
+unsafe fn connected(req: *mut uv_connect_t, status: c_int) {
+    // SAFETY: the stream is valid: it has not been told that it is closed.
+    unsafe {
+        (*(*req).handle).connect_req = null_mut();
         if let Some(cb) = (*req).cb {
             cb(req, status);
         }

@@ -7,8 +7,7 @@ use std::ptr::null_mut;
 use oxuv_core::{Errno, Key};
 
 use crate::error::code;
-use crate::handle::{self, key};
-use crate::loop_::with;
+use crate::handle::{self, CLOSING, key, with_open};
 use crate::types::{uv_alloc_cb, uv_connection_cb, uv_handle_type, uv_loop_t, uv_read_cb, uv_stream_t};
 
 /// Writes what all streams have, except `data`.
@@ -22,6 +21,7 @@ pub(crate) unsafe fn init(stream: *mut uv_stream_t, loop_: *mut uv_loop_t, r#typ
         (*stream).write_queue_size = 0;
         (*stream).alloc_cb = None;
         (*stream).read_cb = None;
+        (*stream).connect_req = null_mut();
         (*stream).shutdown_req = null_mut();
         (*stream).io_watcher.fd = -1;
         (*stream).connection_cb = None;
@@ -31,13 +31,16 @@ pub(crate) unsafe fn init(stream: *mut uv_stream_t, loop_: *mut uv_loop_t, r#typ
 /// Shows programs the stream's descriptor, where they look for it.
 ///
 /// # Safety
-/// `stream` was initialised on a loop that is not closed.
+/// `stream` was initialised.
 pub(crate) unsafe fn show_descriptor(stream: *mut uv_stream_t) {
-    // SAFETY: an initialised stream has its loop and key.
+    // SAFETY: the handle was initialised.
     unsafe {
-        let key = key(stream.cast());
-        let fd = with((*stream).handle.r#loop, |core| core.descriptor(key).map(AsRawFd::as_raw_fd)).unwrap_or(-1);
-        (*stream).io_watcher.fd = fd;
+        match with_open(stream.cast(), |core, key| core.descriptor(key).map(AsRawFd::as_raw_fd)) {
+            Ok(fd) => (*stream).io_watcher.fd = fd,
+            Err(Errno::EBADF) => (*stream).io_watcher.fd = -1,
+            // It is no stream, whatever the caller thinks; or it is closing, and shows none any more.
+            Err(_) => {}
+        }
     }
 }
 
@@ -51,10 +54,9 @@ pub(crate) unsafe fn show_descriptor(stream: *mut uv_stream_t) {
 /// `stream` was initialised, and stays valid until it is closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_listen(stream: *mut uv_stream_t, backlog: c_int, cb: uv_connection_cb) -> c_int {
-    // SAFETY: an initialised stream has its loop and key.
+    // SAFETY: the handle was initialised.
     unsafe {
-        let key = key(stream.cast());
-        let listening = with((*stream).handle.r#loop, |core| core.listen(key, backlog));
+        let listening = with_open(stream.cast(), |core, key| core.listen(key, backlog));
         if listening.is_ok() {
             (*stream).connection_cb = cb;
         }
@@ -66,20 +68,23 @@ pub unsafe extern "C-unwind" fn uv_listen(stream: *mut uv_stream_t, backlog: c_i
 
 /// Gives a listener's waiting connection to `client`.
 ///
-/// UV_EAGAIN when none waits; UV_EINVAL when either is closing or they are not of one loop; UV_EBUSY when `client` has
-/// a socket.
+/// UV_EAGAIN when none waits, or when the listener is closing; UV_EINVAL when `client` is closing, or no stream, or not
+/// of the same loop; UV_EBUSY when `client` has a socket: that connection is closed then.
 ///
 /// # Safety
-/// Both were initialised on loops that are not closed.
+/// Both were initialised.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_accept(server: *mut uv_stream_t, client: *mut uv_stream_t) -> c_int {
-    // SAFETY: initialised streams have their loops and keys; the keys go to one core only when that is both's.
+    // SAFETY: both were initialised; the keys go to one core only when that is both's.
     unsafe {
+        if is_closing(server) {
+            return Errno::EAGAIN.code();
+        }
         if (*server).handle.r#loop != (*client).handle.r#loop {
             return Errno::EINVAL.code();
         }
-        let (listener, connection) = (key(server.cast()), key(client.cast()));
-        let accepted = with((*server).handle.r#loop, |core| core.accept(listener, connection));
+        let connection = key(client.cast());
+        let accepted = with_open(server.cast(), |core, listener| core.accept(listener, connection));
         if accepted.is_ok() {
             show_descriptor(client);
         }
@@ -105,10 +110,9 @@ pub unsafe extern "C-unwind" fn uv_read_start(
     if stream.is_null() || alloc_cb.is_none() || read_cb.is_none() {
         return Errno::EINVAL.code();
     }
-    // SAFETY: an initialised stream has its loop and key.
+    // SAFETY: the handle was initialised.
     unsafe {
-        let key = key(stream.cast());
-        let reading = with((*stream).handle.r#loop, |core| core.read_start(key));
+        let reading = with_open(stream.cast(), |core, key| core.read_start(key));
         if reading.is_ok() {
             (*stream).alloc_cb = alloc_cb;
             (*stream).read_cb = read_cb;
@@ -120,13 +124,65 @@ pub unsafe extern "C-unwind" fn uv_read_start(
 /// Stops reading. Stopped is stopped: again does nothing.
 ///
 /// # Safety
-/// `stream` was initialised on a loop that is not closed.
+/// `stream` was initialised.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_read_stop(stream: *mut uv_stream_t) -> c_int {
-    // SAFETY: an initialised stream has its loop and key. A stale key is a closed stream, which does not read.
+    // SAFETY: the handle was initialised. A closed stream does not read.
     unsafe {
-        let key = key(stream.cast());
-        let _ = with((*stream).handle.r#loop, |core| core.read_stop(key));
+        let _ = with_open(stream.cast(), |core, key| core.read_stop(key));
     }
     0
+}
+
+/// 1 from the moment the stream connects until its reading side fails or it is closed, else 0.
+///
+/// # Safety
+/// `handle` was initialised.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_is_readable(handle: *const uv_stream_t) -> c_int {
+    // SAFETY: the handle was initialised.
+    let readable = unsafe { with_open(handle.cast(), |core, key| Ok(core.is_readable(key))) };
+    readable.unwrap_or(false).into()
+}
+
+/// 1 from the moment the stream connects until it is shut down, its writing side fails, or it is closed, else 0.
+///
+/// # Safety
+/// `handle` was initialised.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_is_writable(handle: *const uv_stream_t) -> c_int {
+    // SAFETY: the handle was initialised.
+    let writable = unsafe { with_open(handle.cast(), |core, key| Ok(core.is_writable(key))) };
+    writable.unwrap_or(false).into()
+}
+
+/// Makes the stream's descriptor blocking, or non-blocking again. Callbacks come as ever.
+///
+/// UV_EBADF without a descriptor.
+///
+/// # Safety
+/// `handle` was initialised.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_stream_set_blocking(handle: *mut uv_stream_t, blocking: c_int) -> c_int {
+    // SAFETY: init has written the field.
+    let number = unsafe { (*handle).io_watcher.fd };
+    code(if blocking != 0 { oxuv_os::set_blocking(number) } else { oxuv_os::set_nonblocking(number) })
+}
+
+/// Bytes of writes that are not sent, or whose failure was not told yet.
+///
+/// # Safety
+/// `stream` was initialised.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_stream_get_write_queue_size(stream: *const uv_stream_t) -> usize {
+    // SAFETY: init has written the field.
+    unsafe { (*stream).write_queue_size }
+}
+
+/// # Safety
+/// `stream` was initialised.
+#[inline]
+pub(crate) unsafe fn is_closing(stream: *const uv_stream_t) -> bool {
+    // SAFETY: init has written the flags.
+    unsafe { (*stream).handle.flags & CLOSING != 0 }
 }

@@ -1,15 +1,18 @@
 //! TCP handles.
 
 use std::ffi::{c_int, c_uint};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use libc::sockaddr;
+use libc::{AF_INET, AF_INET6, AF_UNSPEC, sockaddr};
 use oxuv_core::kernel::BindFlags;
+use oxuv_core::{Errno, Key, Result};
 
 use crate::address::{read_address, write_address};
-use crate::handle::key;
-use crate::loop_::{User, with};
+use crate::error::code;
+use crate::handle::{uv_close, with_open};
+use crate::loop_::{Loop, User, kernel, with};
 use crate::stream;
-use crate::types::{UV_TCP, UV_TCP_IPV6ONLY, UV_TCP_REUSEPORT, uv_loop_t, uv_tcp_t};
+use crate::types::{UV_TCP, UV_TCP_IPV6ONLY, UV_TCP_REUSEPORT, uv_close_cb, uv_loop_t, uv_tcp_t};
 
 /// Initialises a TCP handle. It has no socket yet.
 ///
@@ -17,14 +20,66 @@ use crate::types::{UV_TCP, UV_TCP_IPV6ONLY, UV_TCP_REUSEPORT, uv_loop_t, uv_tcp_
 /// `loop_` was initialised; `tcp` points to memory for a TCP handle, which holds no open handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_tcp_init(loop_: *mut uv_loop_t, tcp: *mut uv_tcp_t) -> c_int {
+    // SAFETY: the same is asked of our caller.
+    unsafe { uv_tcp_init_ex(loop_, tcp, AF_UNSPEC as c_uint) }
+}
+
+/// Initialises a TCP handle. `flags` is the family of a socket that it gets at once: AF_INET, AF_INET6, or AF_UNSPEC for
+/// none yet.
+///
+/// UV_EINVAL for other flags; UV_EAFNOSUPPORT, UV_EMFILE, UV_ENFILE and others for the socket.
+///
+/// # Safety
+/// As for [`uv_tcp_init`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_tcp_init_ex(loop_: *mut uv_loop_t, tcp: *mut uv_tcp_t, flags: c_uint) -> c_int {
+    let family = match c_int::try_from(flags) {
+        Ok(AF_UNSPEC) => None,
+        Ok(AF_INET) => Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+        Ok(AF_INET6) => Some(IpAddr::V6(Ipv6Addr::UNSPECIFIED)),
+        _ => return Errno::EINVAL.code(),
+    };
     // SAFETY: `loop_` has its core since init; `tcp` is memory for a stream.
     unsafe {
-        match with(loop_, |core| core.tcp_init(User::of(tcp))) {
+        let made = with(loop_, |core| match family {
+            None => core.tcp_init(User::of(tcp)),
+            Some(family) => core.tcp_init_with_socket(User::of(tcp), family),
+        });
+        match made {
             Ok(key) => stream::init(tcp.cast(), loop_, UV_TCP, key),
             Err(error) => return error.code(),
         }
+        if family.is_some() {
+            stream::show_descriptor(tcp.cast());
+        }
     }
     0
+}
+
+/// Gives a TCP handle a socket that was made elsewhere, and with it the duty to close it. It is made non-blocking.
+///
+/// UV_EEXIST when a handle of this loop waits for it; UV_EBUSY when `tcp` has another socket; UV_ENOTSOCK; UV_EBADF;
+/// UV_EINVAL when `tcp` is closing. The socket stays the caller's then.
+///
+/// # Safety
+/// `tcp` was initialised. If it takes the socket, nobody else closes that.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_tcp_open(tcp: *mut uv_tcp_t, sock: c_int) -> c_int {
+    if sock < 0 {
+        return Errno::EBADF.code();
+    }
+    // SAFETY: the handle was initialised. The descriptor of this number is the handle's, or is let go of unclosed.
+    unsafe {
+        let opened = with_open(tcp.cast(), |core, key| {
+            let socket = kernel::own(core.kernel(), sock);
+            core.tcp_open(key, socket).map_err(|refused| {
+                std::mem::forget(refused.given);
+                refused.error
+            })
+        });
+        stream::show_descriptor(tcp.cast());
+        code(opened)
+    }
 }
 
 /// Binds a TCP handle to an IPv4 or IPv6 address. Of an address that is in use, `uv_listen` tells.
@@ -32,18 +87,17 @@ pub unsafe extern "C-unwind" fn uv_tcp_init(loop_: *mut uv_loop_t, tcp: *mut uv_
 /// UV_EINVAL for an address of another family, a second bind, a closing handle, or UV_TCP_IPV6ONLY with IPv4.
 ///
 /// # Safety
-/// `tcp` was initialised on a loop that is not closed; `addr` points to an address as large as its family says.
+/// `tcp` was initialised; `addr` points to an address as large as its family says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_tcp_bind(tcp: *mut uv_tcp_t, addr: *const sockaddr, flags: c_uint) -> c_int {
     let flags = BindFlags { ipv6_only: flags & UV_TCP_IPV6ONLY != 0, reuse_port: flags & UV_TCP_REUSEPORT != 0 };
-    // SAFETY: an initialised handle has its loop and key; the address is the caller's word.
+    // SAFETY: the handle was initialised; the address is the caller's word.
     unsafe {
-        let key = key(tcp.cast());
         let bound = read_address(addr)
-            .and_then(|address| with((*tcp).stream.handle.r#loop, |core| core.tcp_bind(key, &address, flags)));
+            .and_then(|address| with_open(tcp.cast(), |core, key| core.tcp_bind(key, &address, flags)));
         // A bind that fails may have made the socket all the same.
         stream::show_descriptor(tcp.cast());
-        crate::error::code(bound)
+        code(bound)
     }
 }
 
@@ -53,17 +107,68 @@ pub unsafe extern "C-unwind" fn uv_tcp_bind(tcp: *mut uv_tcp_t, addr: *const soc
 /// UV_EBADF without a socket; UV_EADDRINUSE after a bind that found it so.
 ///
 /// # Safety
-/// `tcp` was initialised on a loop that is not closed; `name` points to `*namelen` bytes.
+/// `tcp` was initialised; `name` points to `*namelen` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_tcp_getsockname(
     tcp: *const uv_tcp_t,
     name: *mut sockaddr,
     namelen: *mut c_int,
 ) -> c_int {
-    // SAFETY: an initialised handle has its loop and key; `name` has room for what `write_address` may write.
+    // SAFETY: the same is asked of our caller.
+    code(unsafe { write_name(tcp, name, namelen, |core, key| core.tcp_local_address(key)) })
+}
+
+/// The address of the other end, in the same way as [`uv_tcp_getsockname`].
+///
+/// UV_ENOTCONN; and as [`uv_tcp_getsockname`].
+///
+/// # Safety
+/// As for [`uv_tcp_getsockname`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_tcp_getpeername(
+    tcp: *const uv_tcp_t,
+    name: *mut sockaddr,
+    namelen: *mut c_int,
+) -> c_int {
+    // SAFETY: the same is asked of our caller.
+    code(unsafe { write_name(tcp, name, namelen, |core, key| core.tcp_peer_address(key)) })
+}
+
+/// # Safety
+/// As for [`uv_tcp_getsockname`].
+unsafe fn write_name(
+    tcp: *const uv_tcp_t,
+    name: *mut sockaddr,
+    namelen: *mut c_int,
+    ask: impl FnOnce(&mut Loop, Key) -> Result<SocketAddr>,
+) -> Result<()> {
+    // SAFETY: the handle was initialised; `name` has room for what `write_address` may write.
     unsafe {
-        let key = key(tcp.cast());
-        let address = with((*tcp).stream.handle.r#loop, |core| core.tcp_local_address(key));
-        crate::error::code(address.and_then(|address| write_address(&address, name, namelen)))
+        if stream::is_closing(tcp.cast()) {
+            return Err(Errno::EBADF);
+        }
+        with_open(tcp.cast(), ask).and_then(|address| write_address(&address, name, namelen))
+    }
+}
+
+/// Closes the handle as [`uv_close`] does, and resets the connection: what is not sent is dropped, and the peer gets an
+/// error.
+///
+/// UV_EINVAL while a shutdown is under way, UV_EBADF without a socket or when it is closing: nothing happens then.
+///
+/// # Safety
+/// As for [`uv_close`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_tcp_close_reset(tcp: *mut uv_tcp_t, close_cb: uv_close_cb) -> c_int {
+    // SAFETY: the handle was initialised, and its memory stays valid until `close_cb`.
+    unsafe {
+        if stream::is_closing(tcp.cast()) {
+            return Errno::EBADF.code();
+        }
+        let prepared = with_open(tcp.cast(), |core, key| core.tcp_reset_on_close(key));
+        if prepared.is_ok() {
+            uv_close(tcp.cast(), close_cb);
+        }
+        code(prepared)
     }
 }

@@ -6,6 +6,7 @@ use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 use oxuv_core::IdleTime;
 
 use crate::loop_::Loop;
+use crate::tcp_connect::uv_connect_t;
 
 /// Called when a timer is due.
 pub type uv_timer_cb = Option<unsafe extern "C-unwind" fn(*mut uv_timer_t)>;
@@ -143,7 +144,7 @@ pub struct uv_stream_t {
     pub write_queue_size: usize,
     pub(crate) alloc_cb: uv_alloc_cb,
     pub(crate) read_cb: uv_read_cb,
-    _connect_req: usize,
+    pub(crate) connect_req: *mut uv_connect_t,
     pub(crate) shutdown_req: *mut uv_shutdown_t,
     /// Private in libuv too, but programs read its `fd`.
     pub io_watcher: uv__io_t,
@@ -180,7 +181,9 @@ pub struct uv_req_t {
     pub data: *mut c_void,
     /// Its kind.
     pub r#type: uv_req_type,
-    _reserved: [usize; 6],
+    _reserved: [usize; 5],
+    /// Of a write, the bytes sent so far.
+    pub(crate) sent: usize,
 }
 
 /// A write.

@@ -7,9 +7,10 @@ use std::slice;
 use oxuv_core::{Buffers, Errno, Result};
 
 use crate::error::code;
-use crate::handle::{CLOSING, key};
-use crate::loop_::{User, with};
+use crate::handle::with_open;
+use crate::loop_::User;
 use crate::memory::{free, malloc};
+use crate::stream::is_closing;
 use crate::types::{
     UV_SHUTDOWN, UV_WRITE, uv_buf_t, uv_shutdown_cb, uv_shutdown_t, uv_stream_t, uv_write_cb, uv_write_t,
 };
@@ -20,6 +21,8 @@ pub(crate) struct Bufs {
     array: *const uv_buf_t,
     count: u32,
     total: u32,
+    /// The request that keeps them, or null.
+    req: *mut uv_write_t,
 }
 
 /// libuv's limits: beyond them a number is taken for a negative one gone astray.
@@ -49,17 +52,20 @@ impl Bufs {
             }
             total += len;
         }
-        Ok(Bufs { array, count, total: total as u32 })
+        Ok(Bufs { array, count, total: total as u32, req: null_mut() })
     }
 
-    /// The same buffers by way of a copy of their array.
+    /// The same buffers by way of a copy of their array, kept by a request.
     ///
     /// # Safety
-    /// `place` has room for the array, and the copy stays valid as [`Bufs::new`] says.
-    unsafe fn copy_to(self, place: *mut uv_buf_t) -> Bufs {
+    /// [`make_room`] has made room for them in `req`, which stays valid, with its stream, as [`Bufs::new`] says.
+    unsafe fn keep_in(self, req: *mut uv_write_t) -> Bufs {
         // SAFETY: the array is valid as long as `self` is; a caller's array does not lie in our room.
-        unsafe { copy_nonoverlapping(self.array, place, self.count()) };
-        Bufs { array: place, ..self }
+        unsafe {
+            let array = (*req).bufs;
+            copy_nonoverlapping(self.array, array, self.count());
+            Bufs { array, req, ..self }
+        }
     }
 }
 
@@ -84,6 +90,16 @@ impl Buffers for Bufs {
     fn total(&self) -> Option<usize> {
         Some(self.total as usize)
     }
+
+    /// Programs see in the handle how much is queued, and in the request how much of it is sent.
+    fn note_sent(&self, bytes: usize) {
+        // SAFETY: only buffers that a request keeps are told of; it and its stream are valid until the write's event.
+        unsafe {
+            (*self.req).req.sent += bytes;
+            let stream = (*self.req).handle;
+            (*stream).write_queue_size = (*stream).write_queue_size.saturating_sub(bytes);
+        }
+    }
 }
 
 /// A buffer of these bytes.
@@ -99,8 +115,7 @@ pub extern "C-unwind" fn uv_buf_init(base: *mut c_char, len: c_uint) -> uv_buf_t
 /// buffer, more than 2^20 of them or more than 2^31-1 bytes.
 ///
 /// # Safety
-/// `handle` was initialised on a loop that is not closed; `bufs` has `nbufs` buffers. `req` and the buffers' bytes stay
-/// valid until `cb`.
+/// `handle` was initialised; `bufs` has `nbufs` buffers. `req` and the buffers' bytes stay valid until `cb`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_write(
     req: *mut uv_write_t,
@@ -109,33 +124,95 @@ pub unsafe extern "C-unwind" fn uv_write(
     nbufs: c_uint,
     cb: uv_write_cb,
 ) -> c_int {
-    // SAFETY: the request is memory to write to; an initialised stream has its loop and key. What the core keeps until
-    // the write's event is our copy of the array, in the room that `free_bufs` frees there, or here if nothing is kept.
+    // SAFETY: the same is asked of our caller.
+    unsafe { uv_write2(req, handle, bufs, nbufs, null_mut(), cb) }
+}
+
+/// As [`uv_write`]; and sends a handle along, which no kind of stream here can do yet.
+///
+/// UV_EINVAL for a `send_handle`; else as [`uv_write`].
+///
+/// # Safety
+/// As for [`uv_write`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_write2(
+    req: *mut uv_write_t,
+    handle: *mut uv_stream_t,
+    bufs: *const uv_buf_t,
+    nbufs: c_uint,
+    send_handle: *mut uv_stream_t,
+    cb: uv_write_cb,
+) -> c_int {
+    // SAFETY: the request is memory to write to, and the handle was initialised. What the core keeps until the write's
+    // event is our copy of the array, in the room that `free_bufs` frees there, or here if nothing is kept.
     unsafe {
-        let bufs = match Bufs::new(bufs, nbufs).and_then(|bufs| make_room(req, bufs)) {
+        let checked = Bufs::new(bufs, nbufs).and_then(|bufs| check_send_handle(handle, send_handle).map(|()| bufs));
+        let bufs = match checked.and_then(|bufs| make_room(req, bufs)) {
             Ok(bufs) => bufs,
             Err(error) => return error.code(),
         };
         (*req).req.r#type = UV_WRITE;
+        (*req).req.sent = 0;
         (*req).cb = cb;
         (*req).handle = handle;
         (*req).send_handle = null_mut();
-        let key = key(handle.cast());
-        let keep = |bufs: Bufs| bufs.copy_to((*req).bufs);
-        let asked = with((*handle).handle.r#loop, |core| {
-            Some((core.write(key, User::of(req), bufs, keep), core.write_queue_size(key)))
+        let written = with_open(handle.cast(), |core, key| {
+            let written = core.write(key, User::of(req), bufs, |bufs| bufs.keep_in(req));
+            let kept = written.map_err(|refused| refused.error)?.is_none();
+            Ok((kept, core.write_queue_size(key)?))
         });
-        let Some((written, size)) = asked else { return Errno::EINVAL.code() };
-        if !matches!(written, Ok(None)) {
+        if !matches!(written, Ok((true, _))) {
             free_bufs(req);
         }
-        if let Err(refused) = written {
-            // A closed stream is one without a descriptor, whatever its key says.
-            return if is_closing(handle) { Errno::EBADF.code() } else { refused.error.code() };
+        match written {
+            Ok((kept, size)) => {
+                (*handle).write_queue_size = size;
+                if !kept {
+                    // It was the only one, and what is queued has failed.
+                    (*req).req.sent = bufs.total as usize - size;
+                }
+                0
+            }
+            Err(error) => closed_is_bad(handle, error).code(),
         }
-        (*handle).write_queue_size = size.unwrap_or(0);
     }
-    0
+}
+
+/// A closed stream is one without a descriptor, whatever its key says.
+///
+/// # Safety
+/// `stream` was initialised.
+unsafe fn closed_is_bad(stream: *const uv_stream_t, error: Errno) -> Errno {
+    // SAFETY: the handle was initialised.
+    if unsafe { is_closing(stream) } { Errno::EBADF } else { error }
+}
+
+/// What is wrong with sending a handle along, after what is wrong with writing at all.
+///
+/// # Safety
+/// `stream` was initialised.
+unsafe fn check_send_handle(stream: *const uv_stream_t, send_handle: *const uv_stream_t) -> Result<()> {
+    if send_handle.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the handle was initialised.
+    unsafe {
+        let asked = with_open(stream.cast(), |core, key| {
+            core.descriptor(key)?;
+            if core.is_writable(key) { Err(Errno::EINVAL) } else { Err(Errno::EPIPE) }
+        });
+        asked.map_err(|error| closed_is_bad(stream, error))
+    }
+}
+
+/// How many bytes of a write were sent, for its callback to ask.
+///
+/// # Safety
+/// `req` is a write whose callback runs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_write_nwritten(req: *const uv_write_t) -> usize {
+    // SAFETY: `uv_write` has written the field.
+    unsafe { (*req).req.sent }
 }
 
 /// Finds room for a copy of the array: in the request, or memory of its own.
@@ -172,17 +249,40 @@ pub(crate) unsafe fn free_bufs(req: *mut uv_write_t) {
 
 /// Sends what the kernel takes at once, and returns how many bytes that was.
 ///
-/// UV_EAGAIN when it takes nothing, or when bytes are queued; else as [`uv_write`].
+/// UV_EAGAIN when it takes nothing, while connecting, or when bytes are queued; else as [`uv_write`], and as the
+/// connection fails.
 ///
 /// # Safety
-/// `handle` was initialised on a loop that is not closed; `bufs` has `nbufs` buffers of valid bytes.
+/// `handle` was initialised; `bufs` has `nbufs` buffers of valid bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_try_write(handle: *mut uv_stream_t, bufs: *const uv_buf_t, nbufs: c_uint) -> c_int {
-    // SAFETY: an initialised stream has its loop and key; the core does not keep the buffers.
+    // SAFETY: the same is asked of our caller.
+    unsafe { uv_try_write2(handle, bufs, nbufs, null_mut()) }
+}
+
+/// As [`uv_try_write`]; and sends a handle along, which no kind of stream here can do yet.
+///
+/// UV_EINVAL for a `send_handle`; else as [`uv_try_write`].
+///
+/// # Safety
+/// As for [`uv_try_write`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_try_write2(
+    handle: *mut uv_stream_t,
+    bufs: *const uv_buf_t,
+    nbufs: c_uint,
+    send_handle: *mut uv_stream_t,
+) -> c_int {
+    // SAFETY: the handle was initialised; the core does not keep the buffers.
     unsafe {
-        let key = key(handle.cast());
-        let written =
-            Bufs::new(bufs, nbufs).and_then(|bufs| with((*handle).handle.r#loop, |core| core.try_write(key, &bufs)));
+        if !(*handle).connect_req.is_null() || (*handle).write_queue_size != 0 {
+            return Errno::EAGAIN.code();
+        }
+        let written = Bufs::new(bufs, nbufs).and_then(|bufs| {
+            check_send_handle(handle, send_handle)?;
+            with_open(handle.cast(), |core, key| core.try_write(key, &bufs))
+                .map_err(|error| closed_is_bad(handle, error))
+        });
         match written {
             // Not more than MAX_BYTES.
             Ok(bytes) => bytes as c_int,
@@ -197,20 +297,19 @@ pub unsafe extern "C-unwind" fn uv_try_write(handle: *mut uv_stream_t, bufs: *co
 /// UV_ENOTCONN when the stream is not connected, was shut down before, or is closing.
 ///
 /// # Safety
-/// `handle` was initialised on a loop that is not closed; `req` stays valid until `cb`.
+/// `handle` was initialised; `req` stays valid until `cb`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_shutdown(
     req: *mut uv_shutdown_t,
     handle: *mut uv_stream_t,
     cb: uv_shutdown_cb,
 ) -> c_int {
-    // SAFETY: an initialised stream has its loop and key; the request is memory to write to.
+    // SAFETY: the handle was initialised; the request is memory to write to.
     unsafe {
-        let key = key(handle.cast());
-        let asked = with((*handle).handle.r#loop, |core| core.shutdown(key, User::of(req)));
-        if asked.is_err() && is_closing(handle) {
+        if is_closing(handle) {
             return Errno::ENOTCONN.code();
         }
+        let asked = with_open(handle.cast(), |core, key| core.shutdown(key, User::of(req)));
         if asked.is_ok() {
             (*req).req.r#type = UV_SHUTDOWN;
             (*req).handle = handle;
@@ -219,11 +318,4 @@ pub unsafe extern "C-unwind" fn uv_shutdown(
         }
         code(asked)
     }
-}
-
-/// # Safety
-/// `stream` was initialised.
-unsafe fn is_closing(stream: *const uv_stream_t) -> bool {
-    // SAFETY: init has written the flags.
-    unsafe { (*stream).handle.flags & CLOSING != 0 }
 }

@@ -16,6 +16,10 @@ pub trait Buffers {
     fn total(&self) -> Option<usize> {
         (0..self.count()).try_fold(0_usize, |total, nth| total.checked_add(self.get(nth).len()))
     }
+
+    /// So many more bytes are sent, of a write that is kept. For a front that shows its user how far a write is.
+    #[inline]
+    fn note_sent(&self, _bytes: usize) {}
 }
 
 /// Anything that holds bytes, as one buffer.
@@ -61,6 +65,10 @@ impl<T: AsRef<[u8]>> Buffers for Many<&[T]> {
 impl<B: Buffers + ?Sized> Buffers for Box<B> {
     fn count(&self) -> usize {
         (**self).count()
+    }
+
+    fn note_sent(&self, bytes: usize) {
+        (**self).note_sent(bytes);
     }
 
     fn get(&self, nth: usize) -> &[u8] {

@@ -35,8 +35,8 @@ pub enum Event<U> {
     Check { key: Key, user: U },
     /// Somebody sent to this async handle, once or several times. Phase: poll.
     Async { key: Key, user: U },
-    /// A poll handle's descriptor is ready, for what of it is wanted; or it has failed, with EBADF, and the handle is
-    /// stopped. Phase: poll.
+    /// A poll handle's descriptor is ready, for what of it is wanted; or it has failed or was closed, with EBADF, and the
+    /// handle is stopped. Phase: poll.
     Poll { key: Key, user: U, result: Result<Readiness> },
     /// A connection waits on this listener for [`Core::accept`](crate::Core::accept); or, with EMFILE or ENFILE,
     /// connections had to be turned away at the descriptor limit; or, with another error, the listener has failed and

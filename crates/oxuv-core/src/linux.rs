@@ -9,6 +9,8 @@ use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock};
 
+pub use oxuv_os::net::check_stream;
+
 use crate::kernel::{BATCH, BindFlags, Keepalive, Kernel, Readiness, Ready, WAKE, Wake};
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.

@@ -13,7 +13,7 @@ pub(crate) struct Poll {
     len: usize,
     at: usize,
     /// Events of the batch that concerned somebody.
-    events: usize,
+    pub(crate) events: usize,
     /// How often a full batch may still be followed by another.
     batches: u8,
     /// The clock's time until which this phase waits; `None` is for ever.
@@ -53,6 +53,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
+        if !self.watches.failed.is_empty() {
+            timeout = Some(0);
+        }
+        self.counts.add(std::mem::take(&mut self.poll.events));
         self.poll.batches = BATCHES;
         self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
         if self.counts.measures_idle {
@@ -66,7 +70,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
-        self.poll.len > 0 || self.mailbox.is_open()
+        self.poll.len > 0 || self.mailbox.is_open() || !self.watches.failed.is_empty()
     }
 
     /// The next event of the batch under way, or of another one where that is called for.
@@ -84,6 +88,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 if let Some(event) = self.dispatch(ready) {
                     return Some(event);
                 }
+            } else if let Some(event) = self.next_failed_poll() {
+                return Some(event);
             } else if !self.wait_again() {
                 return None;
             }

@@ -28,8 +28,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ///
     /// # Errors
     /// EINVAL when closing, or for an `interest` in ERROR or HANG_UP, which come without being asked for; EEXIST when
-    /// another handle of this loop waits for the descriptor; EBADF or EPERM when its owner has closed it, and the number
-    /// is nobody's or a file's. The handle is stopped after the last two.
+    /// another handle of this loop waits for the descriptor.
     #[doc(alias = "uv_poll_start")]
     pub fn poll_start(&mut self, key: Key, interest: Readiness) -> Result<()> {
         let index = self.open_handle(key, Kind::Poll)?;
@@ -42,15 +41,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.unwant(index, surplus);
         if interest.is_empty() {
             return self.poll_stop(key);
-        }
-        if self.watch_mut(index).watched.is_empty()
-            && let Err(error @ (Errno::EBADF | Errno::EPERM)) = self.kernel.check_watchable(number)
-        {
-            // The descriptor is somebody else's, and closed by now: that is to be learnt here, not never. (To watch it
-            // at once would tell, too, but make it come before streams that began to wait earlier.)
-            self.forget(index);
-            self.set_inactive(index);
-            return Err(error);
         }
         self.want(index, interest);
         self.set_active(index);
@@ -68,6 +58,31 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.forget(index);
         self.set_inactive(index);
         Ok(())
+    }
+
+    /// The descriptor is somebody else's, and was closed before the kernel was told to watch it: that is to be learnt
+    /// now, not never.
+    #[cold]
+    pub(crate) fn fail_to_poll(&mut self, index: u32) {
+        self.forget(index);
+        let key = self.slots.key(index);
+        if !self.watches.failed.contains(&key) {
+            self.watches.failed.push(key);
+        }
+    }
+
+    /// The next poll handle that has failed to watch its descriptor, unless it was stopped, closed or started since.
+    #[inline]
+    pub(crate) fn next_failed_poll(&mut self) -> Option<Event<U>> {
+        while let Some(key) = self.watches.failed.pop() {
+            if self.is_active(key) && self.watch_mut(key.index).wanted.is_empty() {
+                self.poll.events += 1;
+                self.set_inactive(key.index);
+                let user = self.slots[key.index].user;
+                return Some(Event::Poll { key, user, result: Err(Errno::EBADF) });
+            }
+        }
+        None
     }
 
     /// A poll handle's descriptor is ready.

@@ -176,11 +176,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return self.end_connect(key, state);
         }
         self.step = Step { stage: Stage::HangUp, rounds: ROUNDS, readiness, key, state, reports: 0 };
-        if readiness.intersects(Readiness::READ.union(Readiness::ERROR)) {
+        if readiness.intersects(Readiness::READ.union(Readiness::ERROR)) || self.must_look(state, readiness) {
             self.step.stage = Stage::Read;
             return self.step_read();
         }
         None
+    }
+
+    /// The peer has hung up, in a wait that did not ask whether there is anything to read before that.
+    #[inline]
+    fn must_look(&self, state: u32, readiness: Readiness) -> bool {
+        readiness.intersects(Readiness::HANG_UP.union(Readiness::READ_HANG_UP))
+            && !self.streams[state].watch.watched.contains(Readiness::READ)
     }
 
     /// Begins to work on a stream that was fed: something of it has completed.

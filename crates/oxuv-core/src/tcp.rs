@@ -7,7 +7,7 @@ use oxuv_os::{Errno, Result};
 use crate::kernel::{BindFlags, Keepalive, Kernel, Readiness};
 use crate::slots::flag;
 use crate::stream::{Stage, Step, Stream, StreamFlags};
-use crate::{Buffers, Core, Event, Key, Kind};
+use crate::{Buffers, Core, Event, Key, Kind, Refused};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// A new TCP handle, without a socket: bind, listen, open or accept give it one.
@@ -23,22 +23,45 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(self.slots.insert(Kind::Tcp, state, user))
     }
 
-    /// Gives the handle a connected socket (or one to be bound and listened on) that was made elsewhere.
+    /// As [`Core::tcp_init`], with a socket for addresses of this family.
     ///
     /// # Errors
-    /// EINVAL when closing, EBUSY when it has a socket, EEXIST when another handle waits for the descriptor, ENOTSOCK.
-    /// The descriptor is closed then.
+    /// EAFNOSUPPORT, EMFILE, ENFILE, ENOBUFS, ENOMEM.
+    #[doc(alias = "uv_tcp_init_ex")]
+    pub fn tcp_init_with_socket(&mut self, user: U, family: IpAddr) -> Result<Key> {
+        let fd = self.kernel.tcp_socket(family)?;
+        self.watches.reserve(0, K::number(&fd))?;
+        let key = self.tcp_init(user)?;
+        self.put_socket(key.index, fd);
+        Ok(key)
+    }
+
+    /// Gives the handle a connected socket (or one to be bound and listened on) that was made elsewhere; or tells it
+    /// that the socket it has was connected elsewhere.
+    ///
+    /// # Errors
+    /// EINVAL when closing, EBUSY when it has another socket, EEXIST when a handle waits for the descriptor, ENOTSOCK.
     #[doc(alias = "uv_tcp_open")]
-    pub fn tcp_open(&mut self, key: Key, fd: K::Fd) -> Result<()> {
+    pub fn tcp_open(&mut self, key: Key, fd: K::Fd) -> Result<(), Refused<K::Fd>> {
+        match self.check_open(key, &fd) {
+            Ok(index) => self.put_socket(index, fd),
+            Err(error) => return Err(Refused { error, given: fd }),
+        }
+        self.streams[self.slots[key.index].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        Ok(())
+    }
+
+    /// Everything that an open may be refused for.
+    fn check_open(&mut self, key: Key, fd: &K::Fd) -> Result<u32> {
         let index = self.open_handle(key, Kind::Tcp)?;
-        if self.streams[self.slots[index].state].fd.is_some() {
+        self.check_free(K::number(fd), None)?;
+        let own = self.streams[self.slots[index].state].fd.as_ref();
+        if own.is_some_and(|own| K::number(own) != K::number(fd)) {
             return Err(Errno::EBUSY);
         }
-        self.check_free(K::number(&fd), None)?;
-        self.kernel.adopt(&fd)?;
-        self.give_socket(index, fd)?;
-        self.streams[self.slots[index].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
-        Ok(())
+        self.kernel.adopt(fd)?;
+        self.prepare_socket(index, fd)?;
+        Ok(index)
     }
 
     /// Binds the handle. Of an address that is in use, listen tells.
@@ -213,17 +236,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// gets ECONNRESET.
     ///
     /// # Errors
-    /// EINVAL when closing, or while a shutdown is under way: the handle stays open. EBADF without a socket.
+    /// As [`Core::tcp_reset_on_close`]: the handle stays open.
     #[doc(alias = "uv_tcp_close_reset")]
     pub fn tcp_close_reset(&mut self, key: Key) -> Result<()> {
+        self.tcp_reset_on_close(key)?;
+        self.close(key)
+    }
+
+    /// Makes the handle's close reset the connection.
+    ///
+    /// # Errors
+    /// EINVAL when closing, or while a shutdown is under way; EBADF without a socket.
+    pub fn tcp_reset_on_close(&mut self, key: Key) -> Result<()> {
         let index = self.open_handle(key, Kind::Tcp)?;
         let stream = &self.streams[self.slots[index].state];
         if stream.shutdown.is_some() {
             return Err(Errno::EINVAL);
         }
         let fd = stream.fd.as_ref().ok_or(Errno::EBADF)?;
-        self.kernel.set_reset_on_close(fd)?;
-        self.close(key)
+        self.kernel.set_reset_on_close(fd)
     }
 
     /// Whether a connection waits on this listener.
@@ -250,7 +281,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.streams[self.slots[client].state].fd.is_some() {
             return Err(Errno::EBUSY);
         }
-        self.give_socket(client, fd)?;
+        self.prepare_socket(client, &fd)?;
+        self.put_socket(client, fd);
         self.streams[self.slots[client].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Ok(())
     }
@@ -321,25 +353,32 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn ensure_socket(&mut self, index: u32, family: IpAddr) -> Result<()> {
         if self.streams[self.slots[index].state].fd.is_none() {
             let fd = self.kernel.tcp_socket(family)?;
-            self.give_socket(index, fd)?;
+            self.prepare_socket(index, &fd)?;
+            self.put_socket(index, fd);
         }
         Ok(())
     }
 
-    /// Gives a handle its socket, with the options that were asked for before.
-    fn give_socket(&mut self, index: u32, fd: K::Fd) -> Result<()> {
-        let number = K::number(&fd);
-        self.watches.reserve(0, number)?;
-        let stream = &mut self.streams[self.slots[index].state];
+    /// Gives a socket that the handle is to have the options that were asked for before.
+    fn prepare_socket(&mut self, index: u32, fd: &K::Fd) -> Result<()> {
+        self.watches.reserve(0, K::number(fd))?;
+        let stream = &self.streams[self.slots[index].state];
         if stream.is(StreamFlags::NODELAY) {
-            self.kernel.set_nodelay(&fd, true)?;
+            self.kernel.set_nodelay(fd, true)?;
         }
         if stream.keepalive.is_some() {
-            self.kernel.set_keepalive(&fd, stream.keepalive)?;
+            self.kernel.set_keepalive(fd, stream.keepalive)?;
         }
-        stream.fd = Some(fd);
-        stream.watch.number = number;
         Ok(())
+    }
+
+    fn put_socket(&mut self, index: u32, fd: K::Fd) {
+        let stream = &mut self.streams[self.slots[index].state];
+        stream.watch.number = K::number(&fd);
+        if let Some(same) = stream.fd.replace(fd) {
+            // To drop it would close the one just put there.
+            std::mem::forget(same);
+        }
     }
 
     /// The descriptor of a handle that has a socket.

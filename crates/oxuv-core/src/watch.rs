@@ -41,6 +41,8 @@ pub(crate) struct Watches {
     pub(crate) unsynced: Vec<Key>,
     /// Handles that the kernel had no resources for. They are left alone for one wait, which is a short one.
     pub(crate) retries: Vec<Key>,
+    /// Poll handles whose descriptor turned out to be closed. They are still to be told.
+    pub(crate) failed: Vec<Key>,
     /// For each number of a descriptor the slot of the handle that wants to know of it, or wanted to last, or [`NOBODY`].
     owners: Vec<u32>,
 }
@@ -53,6 +55,7 @@ impl Watches {
         // Those closed since the last sync are in the lists, too, so this is about what is added to them.
         self.unsynced.try_reserve(handles)?;
         self.retries.try_reserve(handles)?;
+        self.failed.try_reserve(handles)?;
         let numbers = usize::try_from(number).map_or(0, |number| number + 1);
         if self.owners.len() < numbers {
             self.owners.try_reserve(numbers - self.owners.len())?;
@@ -73,17 +76,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    fn watch(&self, index: u32) -> &Watch {
+        let slot = &self.slots[index];
+        match slot.kind {
+            Kind::Poll => &self.polls[slot.state],
+            _ => &self.streams[slot.state].watch,
+        }
+    }
+
     /// The number of the descriptor that a handle has, be it its own or somebody else's.
     ///
     /// # Errors
     /// EBADF when it has none (yet, or any more); EINVAL for a stale key, and for kinds that never have one.
     #[doc(alias = "uv_fileno")]
     pub fn descriptor_number(&self, key: Key) -> Result<i32> {
-        let slot = &self.slots[Self::find_watcher(&self.slots, key).ok_or(Errno::EINVAL)?];
-        let number = match slot.kind {
-            Kind::Poll => self.polls[slot.state].number,
-            _ => self.streams[slot.state].watch.number,
-        };
+        let number = self.watch(Self::find_watcher(&self.slots, key).ok_or(Errno::EINVAL)?).number;
         if number < 0 { Err(Errno::EBADF) } else { Ok(number) }
     }
 
@@ -149,6 +156,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.mark_unsynced(index);
     }
 
+    /// True if the kernel is to be told something before the next wait.
+    pub(crate) fn must_sync(&self) -> bool {
+        let is_new = |watch: &Watch| !watch.wanted.is_empty() && watch.wanted != watch.watched;
+        let find = |&key| Self::find_watcher(&self.slots, key);
+        self.watches.unsynced.iter().filter_map(find).any(|index| is_new(self.watch(index)))
+    }
+
     #[inline]
     fn mark_unsynced(&mut self, index: u32) {
         let key = self.slots.key(index);
@@ -205,9 +219,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let key = self.watches.unsynced[nth];
             let Some(index) = Self::find_watcher(&self.slots, key) else { continue };
             self.watch_mut(index).is_unsynced = false;
-            if self.watch_now(index).is_err() {
+            match self.watch_now(index) {
+                Ok(()) => {}
+                Err(Errno::EBADF | Errno::EPERM) if self.slots[index].kind == Kind::Poll => self.fail_to_poll(index),
                 // Short of memory, or of the watches that the system allows a user.
-                self.watches.retries.push(key);
+                Err(_) => self.watches.retries.push(key),
             }
         }
         self.watches.unsynced.clear();

@@ -22,6 +22,12 @@ pub(crate) struct Write<U, B> {
     left: usize,
 }
 
+impl<U, B> Write<U, B> {
+    fn end(self, result: Result<()>) -> Done<U, B> {
+        Done { user: self.user, result, unsent: self.left, buffers: Some(self.buffers) }
+    }
+}
+
 /// A write that has ended and is not reported yet.
 #[derive(Debug)]
 pub(crate) struct Done<U, B> {
@@ -33,13 +39,13 @@ pub(crate) struct Done<U, B> {
     buffers: Option<B>,
 }
 
-/// A write that was refused, with its buffers.
+/// Something was refused, and what was given is handed back.
 #[derive(Debug)]
 pub struct Refused<T> {
     /// Why.
     pub error: Errno,
-    /// What was to be written.
-    pub buffers: T,
+    /// The buffers that were to be written, or the socket that was to be opened.
+    pub given: T,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -91,7 +97,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ) -> Result<Option<T>, Refused<T>> {
         match self.check_write(key, &buffers) {
             Ok((state, total)) => Ok(self.begin_write(key.index, state, user, buffers, total, keep)),
-            Err(error) => Err(Refused { error, buffers }),
+            Err(error) => Err(Refused { error, given: buffers }),
         }
     }
 
@@ -142,13 +148,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.requests += 1;
         stream.queued += left;
-        stream.writes.push_back(Write {
-            user,
-            buffers: keep(buffers),
-            at: Place::default(),
-            behind: total - left,
-            left,
-        });
+        let (buffers, sent) = (keep(buffers), total - left);
+        if sent > 0 {
+            buffers.note_sent(sent);
+        }
+        stream.writes.push_back(Write { user, buffers, at: Place::default(), behind: sent, left });
         // While connecting, this is what is wanted anyway.
         self.want(index, Readiness::WRITE);
         None
@@ -174,6 +178,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         check(stream, buffers)?;
         let fd = stream.fd.as_ref().ok_or(Errno::EBADF)?;
         send(&mut self.kernel, fd, buffers, Place::default())
+    }
+
+    /// Takes back what is not sent yet of a write that is queued: it ends with ECANCELED, by its event as ever. A write
+    /// that has ended by now keeps its result. `is` finds the write by its user value.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key; EBUSY when the stream is closing.
+    #[doc(alias = "uv_cancel")]
+    pub fn cancel_write(&mut self, key: Key, mut is: impl FnMut(U) -> bool) -> Result<()> {
+        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        if self.slots[index].has(flag::CLOSING) {
+            return Err(Errno::EBUSY);
+        }
+        let stream = &mut self.streams[self.slots[index].state];
+        let canceled = stream.writes.iter().position(|write| is(write.user)).and_then(|nth| stream.writes.remove(nth));
+        if let Some(write) = canceled {
+            stream.done.push_back(write.end(Err(Errno::ECANCELED)));
+            self.feed(index);
+        }
+        Ok(())
     }
 
     /// Shuts the writing side down once everything written so far is sent. [`Event::ShutDown`] with `user` comes
@@ -216,6 +240,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     stream.queued -= sent;
                     write.left -= sent;
                     write.behind = sent;
+                    write.buffers.note_sent(sent);
                     match write.left {
                         0 => Ok(()),
                         // The buffers have shrunk: nothing of it can ever be sent.
@@ -227,7 +252,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Err(error) => Err(error),
             };
             let write = stream.writes.pop_front().expect("the front was looked at");
-            stream.done.push_back(Done { user: write.user, result, unsent: write.left, buffers: Some(write.buffers) });
+            stream.done.push_back(write.end(result));
             ended = true;
             if result.is_err() {
                 break;
@@ -310,15 +335,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn cancel_writes(&mut self, state: u32) {
         let stream = &mut self.streams[state];
         // `write` has made room in `done` for all of them.
-        let canceled = stream.writes.drain(..);
-        let result = Err(Errno::ECANCELED);
-        let done = canceled.map(|Write { user, buffers, left, .. }| Done {
-            user,
-            result,
-            unsent: left,
-            buffers: Some(buffers),
-        });
-        stream.done.extend(done);
+        stream.done.extend(stream.writes.drain(..).map(|write| write.end(Err(Errno::ECANCELED))));
     }
 }
 

@@ -57,6 +57,7 @@ errors! {
     ENOSYS = libc::ENOSYS;
     ENOTCONN = libc::ENOTCONN;
     ENOTSOCK = libc::ENOTSOCK;
+    ENOTSUP = libc::ENOTSUP;
     ENXIO = libc::ENXIO;
     EPERM = libc::EPERM;
     EPIPE = libc::EPIPE;

@@ -14,14 +14,16 @@ pub mod epoll;
 mod errno;
 mod errno_names;
 pub mod interface;
+mod link_local;
 pub mod net;
 pub mod random;
 mod shared;
+pub mod socket;
 pub mod system;
 pub mod thread;
 mod wake;
 
-pub use descriptor::{Descriptor, Spare, set_nonblocking};
+pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
 pub use errno::{Errno, Result};
 pub use shared::Shared;
 pub use wake::EventFd;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, sockopt};
 
-use crate::{Descriptor, Errno, Result};
+use crate::{Descriptor, Errno, Result, link_local};
 
 pub use rustix::net::SendFlags;
 
@@ -54,13 +54,21 @@ pub fn listen(fd: &Descriptor, backlog: i32) -> Result<()> {
     Ok(net::listen(fd, backlog)?)
 }
 
-/// Begins to connect: the socket is writable when that has succeeded or failed, see [`take_error`].
+/// Begins to connect: the socket is writable when that has succeeded or failed, see [`take_error`]. A link-local
+/// address that names no interface is taken to be behind the first that has such an address itself.
 ///
 /// # Errors
 /// EINPROGRESS when it goes on in the background, the usual case; ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, EISCONN,
 /// EAFNOSUPPORT.
 pub fn connect(fd: &Descriptor, address: &SocketAddr) -> Result<()> {
-    Ok(retry(|| net::connect(fd, address))?)
+    let mut address = *address;
+    if let SocketAddr::V6(address) = &mut address
+        && address.scope_id() == 0
+        && address.ip().is_unicast_link_local()
+    {
+        address.set_scope_id(link_local::scope());
+    }
+    Ok(retry(|| net::connect(fd, &address))?)
 }
 
 /// The error that a socket has kept, which is forgotten by this.
@@ -135,11 +143,20 @@ pub fn accept(fd: &Descriptor) -> Result<Descriptor> {
     Ok(retry(|| net::accept_with(fd, FLAGS))?.into())
 }
 
+/// Makes sure that a descriptor is a socket.
+///
+/// # Errors
+/// ENOTSOCK, EBADF.
+pub fn check_socket(fd: &Descriptor) -> Result<()> {
+    sockopt::socket_type(fd)?;
+    Ok(())
+}
+
 /// Makes sure that a descriptor is a stream socket.
 ///
 /// # Errors
 /// EPROTOTYPE for a socket of another type, ENOTSOCK, EBADF.
-pub fn check_socket(fd: &Descriptor) -> Result<()> {
+pub fn check_stream(fd: &Descriptor) -> Result<()> {
     if sockopt::socket_type(fd)? == SocketType::STREAM { Ok(()) } else { Err(Errno::EPROTOTYPE) }
 }
 

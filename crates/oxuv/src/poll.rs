@@ -15,7 +15,7 @@ use crate::{Handle, LoopRef, Readiness, Result};
 /// reporting it, and nobody could stop that.
 ///
 /// The closure is called in each turn in which the descriptor is ready (level-triggered). An error of the descriptor
-/// is told as EBADF, and the handle is stopped then.
+/// is told as EBADF, and the handle is stopped then; so is that it was closed before the loop came to watch it.
 ///
 /// ```
 /// use oxuv::{Loop, Mode, Poll, Readiness};

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
+use oxuv_core::linux::check_stream;
 use oxuv_core::{Buffers, Key, Many, One, Refused};
 
 use crate::callbacks::{Callback, OnDone};
@@ -57,8 +58,11 @@ impl Tcp {
     /// EINVAL when closing, EBUSY when it has a socket, ENOTSOCK. The descriptor is closed then.
     #[doc(alias = "uv_tcp_open")]
     pub fn open(&self, socket: impl Into<OwnedFd>) -> Result<()> {
-        let socket = socket.into();
-        self.with(|core, key| core.tcp_open(key, socket.into()))
+        let socket = socket.into().into();
+        self.with(|core, key| {
+            check_stream(&socket)?;
+            core.tcp_open(key, socket).map_err(|refused| refused.error)
+        })
     }
 
     /// Binds the handle to an address, with `SO_REUSEADDR`; port 0 is any free one. Of an address that is in use,
@@ -230,7 +234,7 @@ impl Tcp {
         // Whatever is handed back is dropped at the end of this function, where nothing is borrowed.
         let (error, _buffers) = match written {
             Ok(Ok(_buffers)) => return Ok(()),
-            Ok(Err(Refused { error, buffers })) => (error, Some(buffers)),
+            Ok(Err(Refused { error, given })) => (error, Some(given)),
             Err(error) => (error, None),
         };
         drop(callbacks.take_request(request));

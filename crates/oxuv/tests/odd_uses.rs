@@ -19,15 +19,30 @@ fn a_socket_that_is_no_stream_cannot_be_opened() {
 }
 
 #[test]
-fn a_poll_handle_whose_descriptor_is_closed_learns_it_at_its_start() {
+fn a_poll_handle_whose_descriptor_is_closed_learns_it_in_the_poll_phase() {
     let lp = new_loop();
     let (ours, _theirs) = UnixStream::pair().unwrap();
     // A number that no other test is given meanwhile: far above those in use.
     let ours = rustix::io::fcntl_dupfd_cloexec(&ours, 900).unwrap();
     let poll = Poll::new(&lp, &ours).unwrap();
     drop(ours);
-    assert_eq!(poll.start(Readiness::READ, |_, _| {}), Err(Errno::EBADF));
-    assert!(!poll.is_active() && !lp.is_alive());
+    let told = Rc::new(Cell::new(0));
+    let count = Rc::clone(&told);
+    poll.start(Readiness::READ, move |poll, ready| {
+        assert_eq!((ready, poll.is_active()), (Err(Errno::EBADF), false));
+        count.set(count.get() + 1);
+    })
+    .unwrap();
+    run(&lp);
+    assert_eq!(told.get(), 1);
+    // Stopped meanwhile, it is not told; started again, it is told again.
+    poll.set_interest(Readiness::READ).unwrap();
+    poll.stop().unwrap();
+    run(&lp);
+    assert_eq!(told.get(), 1);
+    poll.set_interest(Readiness::WRITE).unwrap();
+    run(&lp);
+    assert_eq!(told.get(), 2);
 }
 
 #[test]

@@ -170,7 +170,8 @@ impl Sim {
         std::mem::take(&mut self.world.borrow_mut().trace)
     }
 
-    fn own(&self, number: i32) -> Fd {
+    /// The descriptor of this number, for somebody who knows that nobody else owns it.
+    pub fn own(&self, number: i32) -> Fd {
         Fd { number, world: Rc::clone(&self.world) }
     }
 }
@@ -200,7 +201,7 @@ impl Kernel for Sim {
     }
 
     fn check_watchable(&mut self, number: i32) -> Result<()> {
-        if self.world.borrow().open_numbers().contains(&number) { Ok(()) } else { Err(oxuv_os::Errno::EBADF) }
+        if self.world.borrow().is_open(number) { Ok(()) } else { Err(oxuv_os::Errno::EBADF) }
     }
 
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {

@@ -88,6 +88,11 @@ impl World {
         (0..self.files.len()).filter(|&place| self.files[place].is_some()).map(|place| (place + FIRST) as i32).collect()
     }
 
+    pub(super) fn is_open(&self, number: i32) -> bool {
+        let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(FIRST));
+        place.and_then(|place| self.files.get(place)).is_some_and(Option::is_some)
+    }
+
     pub(super) fn close(&mut self, fd: i32) {
         let socket = self.files[fd as usize - FIRST].take().expect("a descriptor is closed once");
         if self.close_watch(fd) {

@@ -37,7 +37,13 @@ impl World {
         if known != self.watches.contains_key(&fd) {
             self.note(Note::Misused { fd, error: if known { Errno::ENOENT } else { Errno::EEXIST } });
         }
-        let result = if self.random.chance(self.faults.no_memory) { Err(Errno::ENOMEM) } else { Ok(()) };
+        let result = if !self.is_open(fd) {
+            Err(Errno::EBADF)
+        } else if self.random.chance(self.faults.no_memory) {
+            Err(Errno::ENOMEM)
+        } else {
+            Ok(())
+        };
         if result.is_ok() {
             self.forget_watch(fd);
             self.watches.insert(fd, Watch { token, interest, is_late: false });

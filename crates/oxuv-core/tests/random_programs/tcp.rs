@@ -20,7 +20,8 @@ impl Machine<'_> {
         let (fd, peer) = self.sim.pair().map_err(|error| format!("pair: {error}"))?;
         let connection = self.outside.borrow_mut().add(peer);
         let expected = self.model.open_stream(place);
-        same("open", self.core.tcp_open(self.model.handles[place].key, fd), expected)?;
+        let opened = self.core.tcp_open(self.model.handles[place].key, fd).map_err(|refused| refused.error);
+        same("open", opened, expected)?;
         if expected.is_ok() {
             self.model.handles[place].stream.connection = Some(connection);
         }
