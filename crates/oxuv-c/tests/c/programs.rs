@@ -59,6 +59,7 @@ programs! {
     threads: "thread.c";
     threads_may_end_in_a_callback: "end_thread.c";
     timers_and_watchers: "timer.c";
+    trees_of_bsds_macros: "tree.c";
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
     writes_for_which_memory_is_short: "short_memory.c";
@@ -76,7 +77,7 @@ fn callbacks_may_be_left_by_an_exception() {
 }
 
 /// The sources of the other tests, which need a peer, an argument or another way to be built.
-const OTHERS: &[&str] = &["echo_server.c", "layout.c", "linked.c", "load.c", "trace_server.c"];
+const OTHERS: &[&str] = &["echo_server.c", "linked.c", "load.c", "trace_server.c"];
 
 #[test]
 fn no_program_is_forgotten() {
