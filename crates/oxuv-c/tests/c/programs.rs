@@ -54,3 +54,52 @@ fn memory_comes_from_the_programs_allocator() {
         assert_eq!(build::run(&build::program("allocator.c", link)), "ok\n");
     }
 }
+
+#[test]
+fn poll_handles() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("poll.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn tcp_connections_are_made_and_refused() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("tcp_connect.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn tcp_handles_have_options() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("tcp_options.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn streams_refuse_what_they_cannot_do() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("stream_state.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn streams_are_closed_on_one_side() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("half_close.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn writes_are_sent_at_once_or_queued() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("try_write.c", link)), "ok\n");
+    }
+}
+
+#[test]
+fn connections_are_reset() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&build::program("close_reset.c", link)), "ok\n");
+    }
+}
