@@ -13,7 +13,11 @@
     }                                                                      \
   } while (0)
 
-typedef void (*workload)(long operations);
+/* Runs the part of a workload that is measured: its CPU time is added up, its instructions are counted. */
+void timed_section(void (*part)(void));
+
+/* Runs a workload that has so many handles. It calls timed_section, any number of times. */
+typedef void (*workload)(long handles, long operations);
 
 struct entry {
   const char *name;

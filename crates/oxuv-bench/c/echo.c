@@ -1,36 +1,67 @@
-/* A TCP server that echoes what one client sends, until the client hangs up. */
+/* A TCP server that echoes what its clients send, until they have all hung up. */
 
 #include "workloads.h"
 
 static uv_loop_t loop;
 static uv_tcp_t server;
-static uv_tcp_t client;
-static uv_write_t request;
+static long clients;
 static char memory[65536];
+
+/* Requests that are not in use. */
+struct request {
+  uv_write_t write;
+  struct request *next;
+};
+
+static struct request *spare;
+
+static struct request *take_request(void) {
+  struct request *request = spare;
+
+  if (request == NULL)
+    request = malloc(sizeof *request);
+  else
+    spare = request->next;
+  CHECK(request == NULL ? -1 : 0);
+  return request;
+}
+
+static void run(void) {
+  CHECK(uv_run(&loop, UV_RUN_DEFAULT));
+}
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf) {
   (void) handle, (void) suggested;
   *buf = uv_buf_init(memory, sizeof memory);
 }
 
-static void hang_up(void) {
-  uv_close((uv_handle_t *) &client, NULL);
-  uv_close((uv_handle_t *) &server, NULL);
+static void on_closed(uv_handle_t *client) {
+  free(client);
+}
+
+static void hang_up(uv_stream_t *client) {
+  uv_close((uv_handle_t *) client, on_closed);
+  if (--clients == 0)
+    uv_close((uv_handle_t *) &server, NULL);
 }
 
 static void on_written(uv_write_t *req, int status) {
-  (void) req;
+  struct request *request = (struct request *) req;
+
   CHECK(status);
+  request->next = spare;
+  spare = request;
 }
 
+/* What is read next may overwrite what is not sent yet: all bytes are the same. */
 static void on_read_write(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf) {
   uv_buf_t answer;
 
   if (nread > 0) {
     answer = uv_buf_init(buf->base, (unsigned) nread);
-    CHECK(uv_write(&request, stream, &answer, 1, on_written));
+    CHECK(uv_write(&take_request()->write, stream, &answer, 1, on_written));
   } else if (nread < 0) {
-    hang_up();
+    hang_up(stream);
   }
 }
 
@@ -41,15 +72,19 @@ static void on_read_try(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     answer = uv_buf_init(buf->base, (unsigned) nread);
     CHECK(uv_try_write(stream, &answer, 1));
   } else if (nread < 0) {
-    hang_up();
+    hang_up(stream);
   }
 }
 
 static void on_connection(uv_stream_t *listener, int status) {
+  uv_tcp_t *client = malloc(sizeof *client);
+
   CHECK(status);
-  CHECK(uv_tcp_init(&loop, &client));
-  CHECK(uv_accept(listener, (uv_stream_t *) &client));
-  CHECK(uv_read_start((uv_stream_t *) &client, on_alloc, (uv_read_cb) listener->data));
+  CHECK(client == NULL ? -1 : 0);
+  CHECK(uv_tcp_init(&loop, client));
+  CHECK(uv_accept(listener, (uv_stream_t *) client));
+  CHECK(uv_read_start((uv_stream_t *) client, on_alloc, (uv_read_cb) listener->data));
+  clients++;
 }
 
 static void serve(uv_read_cb on_read) {
@@ -61,19 +96,19 @@ static void serve(uv_read_cb on_read) {
   CHECK(uv_ip4_addr("127.0.0.1", 0, &address));
   CHECK(uv_tcp_bind(&server, (const struct sockaddr *) &address, 0));
   server.data = (void *) on_read;
-  CHECK(uv_listen((uv_stream_t *) &server, 16, on_connection));
+  CHECK(uv_listen((uv_stream_t *) &server, 512, on_connection));
   CHECK(uv_tcp_getsockname(&server, (struct sockaddr *) &address, &size));
   printf("%d\n", ntohs(address.sin_port));
   fflush(stdout);
-  CHECK(uv_run(&loop, UV_RUN_DEFAULT));
+  timed_section(run);
 }
 
-void echo_write(long operations) {
-  (void) operations;
+void echo_write(long handles, long operations) {
+  (void) handles, (void) operations;
   serve(on_read_write);
 }
 
-void echo_try(long operations) {
-  (void) operations;
+void echo_try(long handles, long operations) {
+  (void) handles, (void) operations;
   serve(on_read_try);
 }

@@ -1,8 +1,10 @@
-/* PROGRAM WORKLOAD OPERATIONS: runs the workload, then prints the nanoseconds of CPU time it took. */
+/* PROGRAM WORKLOAD HANDLES OPERATIONS: runs the workload, then prints the nanoseconds of CPU time it took. */
 
 #include "bench.h"
 
 #include <string.h>
+
+static long long measured;
 
 static long long cpu_time(void) {
   struct timespec now;
@@ -10,17 +12,23 @@ static long long cpu_time(void) {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
+__attribute__((noinline)) void timed_section(void (*part)(void)) {
+  long long start = cpu_time();
+
+  part();
+  measured += cpu_time() - start;
+}
+
 int main(int argc, char **argv) {
   const struct entry *entry;
 
-  for (entry = workloads; argc == 3 && entry->name != NULL; entry++) {
+  for (entry = workloads; argc == 4 && entry->name != NULL; entry++) {
     if (strcmp(argv[1], entry->name) == 0) {
-      long long start = cpu_time();
-      entry->run(atol(argv[2]));
-      printf("%lld\n", cpu_time() - start);
+      entry->run(atol(argv[2]), atol(argv[3]));
+      printf("%lld\n", measured);
       return 0;
     }
   }
-  fprintf(stderr, "usage: %s WORKLOAD OPERATIONS\n", argv[0]);
+  fprintf(stderr, "usage: %s WORKLOAD HANDLES OPERATIONS\n", argv[0]);
   return 2;
 }

@@ -1,10 +1,13 @@
-/* Turns of the loop: with one idle, one prepare and one check handle, and with a thousand idle handles. */
+/* Turns of the loop: with one idle, one prepare and one check handle, and with many idle handles. */
 
 #include "workloads.h"
 
-#define HANDLES 1000
-
+static uv_loop_t loop;
 static long left;
+
+static void run(void) {
+  CHECK(uv_run(&loop, UV_RUN_DEFAULT));
+}
 
 static void on_idle(uv_idle_t *idle) {
   (void) idle;
@@ -19,12 +22,12 @@ static void on_check(uv_check_t *check) {
     uv_stop(check->loop);
 }
 
-void turn(long operations) {
-  uv_loop_t loop;
+void turn(long handles, long operations) {
   uv_idle_t idle;
   uv_prepare_t prepare;
   uv_check_t check;
 
+  (void) handles;
   left = operations;
   CHECK(uv_loop_init(&loop));
   CHECK(uv_idle_init(&loop, &idle));
@@ -33,7 +36,7 @@ void turn(long operations) {
   CHECK(uv_idle_start(&idle, on_idle));
   CHECK(uv_prepare_start(&prepare, on_prepare));
   CHECK(uv_check_start(&check, on_check));
-  CHECK(uv_run(&loop, UV_RUN_DEFAULT));
+  timed_section(run);
 }
 
 static void on_one_of_many(uv_idle_t *idle) {
@@ -41,16 +44,16 @@ static void on_one_of_many(uv_idle_t *idle) {
     uv_stop(idle->loop);
 }
 
-void idle(long operations) {
-  static uv_idle_t handles[HANDLES];
-  uv_loop_t loop;
-  int i;
+void idle(long handles, long operations) {
+  uv_idle_t *all = calloc(handles, sizeof *all);
+  long i;
 
+  CHECK(all == NULL ? -1 : 0);
   left = operations;
   CHECK(uv_loop_init(&loop));
-  for (i = 0; i < HANDLES; i++) {
-    CHECK(uv_idle_init(&loop, &handles[i]));
-    CHECK(uv_idle_start(&handles[i], on_one_of_many));
+  for (i = 0; i < handles; i++) {
+    CHECK(uv_idle_init(&loop, &all[i]));
+    CHECK(uv_idle_start(&all[i], on_one_of_many));
   }
-  CHECK(uv_run(&loop, UV_RUN_DEFAULT));
+  timed_section(run);
 }

@@ -4,9 +4,13 @@
 
 #include <uv.h>
 
-void turn(long operations);
-void idle(long operations);
-void timer_fire(long operations);
-void timer_stop(long operations);
-void echo_write(long operations);
-void echo_try(long operations);
+void turn(long handles, long operations);
+void idle(long handles, long operations);
+void timer_insert(long handles, long operations);
+void timer_fire(long handles, long operations);
+void timer_cancel(long handles, long operations);
+void timer_rearm(long handles, long operations);
+void async(long handles, long operations);
+void async_coalesced(long handles, long operations);
+void echo_write(long handles, long operations);
+void echo_try(long handles, long operations);

@@ -14,7 +14,7 @@ pub(crate) struct Programs {
 }
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/c");
-const WORKLOADS: [&str; 5] = ["main.c", "workloads.c", "turn.c", "timer.c", "echo.c"];
+const WORKLOADS: [&str; 6] = ["main.c", "workloads.c", "turn.c", "timer.c", "async.c", "echo.c"];
 /// What the libraries need of the system.
 const SYSTEM: [&str; 4] = ["-lpthread", "-ldl", "-lrt", "-lm"];
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::build::Programs;
 use crate::client;
-use crate::contestant::{Contestant, Workload, command};
+use crate::contestant::{Contestant, command};
+use crate::workload::Workload;
 
 /// The counts of a run, or of the difference of two, per operation.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -86,27 +87,26 @@ fn plain(name: &str) -> String {
     }
 }
 
-pub(crate) fn profile(
-    contestant: Contestant,
-    programs: &Programs,
-    workload: Workload,
-    quick: bool,
-) -> Result<Profile, String> {
-    let (short, long) = workload.counted(quick);
+/// The counts per operation of a workload that can be counted.
+pub(crate) fn profile(contestant: Contestant, programs: &Programs, workload: &Workload) -> Result<Profile, String> {
+    let (short, long) = workload.counted.ok_or_else(|| format!("{} is only timed", workload.name))?;
     let shorter = count(contestant, programs, workload, short)?;
     let longer = count(contestant, programs, workload, long)?;
     Ok(longer.per_operation(&shorter, (long - short) as f64))
 }
 
+/// What is not in a section that the workload wants measured is not counted.
+const SECTION: &str = "--toggle-collect=*timed_section*";
+
 fn count(
     contestant: Contestant,
     programs: &Programs,
-    workload: Workload,
+    workload: &Workload,
     operations: usize,
 ) -> Result<Profile, String> {
-    let output = programs.c.with_file_name(format!("callgrind.{}.{}", contestant.name(), workload.name()));
+    let output = programs.c.with_file_name(format!("callgrind.{}.{}", contestant.name(), workload.name));
     let file = format!("--callgrind-out-file={}", output.display());
-    let tool = ["valgrind", "-q", "--tool=callgrind", "--compress-strings=no", "--compress-pos=no", &file];
+    let tool = ["valgrind", "-q", "--tool=callgrind", "--compress-strings=no", "--compress-pos=no", SECTION, &file];
     let mut command = command(&tool, &contestant.line(programs, workload, operations));
     // It warns of system calls that it does not know; they fail with ENOSYS, and we have another way.
     command.stderr(std::process::Stdio::null());

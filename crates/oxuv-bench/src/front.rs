@@ -6,28 +6,33 @@ use std::net::Ipv4Addr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use oxuv::{Check, Errno, Idle, Loop, Mode, Prepare, Result, Tcp, Timer};
+use oxuv::{Async, Check, Errno, Idle, Loop, Mode, Prepare, Result, Tcp, Timer};
 use rustix::time::{ClockId, clock_gettime};
 
-const HANDLES: usize = 1000;
-const LONGEST_MS: u64 = 16;
-
-/// Runs a workload, then prints the nanoseconds of CPU time it took.
-pub(crate) fn run(workload: &str, operations: usize) -> std::result::Result<(), String> {
-    let start = cpu_time();
-    let done = match workload {
+/// Runs a workload, then prints the nanoseconds of CPU time that its measured sections took.
+pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::result::Result<(), String> {
+    let measured = match program {
         "turn" => turn(operations),
-        "idle" => idle(operations),
-        "timer-fire" => timer_fire(operations),
-        "timer-stop" => timer_stop(operations),
+        "idle" => idle(handles, operations),
+        "timer-insert" | "timer-fire" | "timer-cancel" | "timer-rearm" => timers(program, handles, operations),
+        "async" => async_(operations),
+        "async-coalesced" => async_coalesced(operations),
         "echo-write" => serve(|client, bytes| {
             client.write(Vec::from(bytes), |_, written| written.expect("the client reads what it is sent"))
         }),
         "echo-try" => serve(|client, bytes| client.try_write(bytes).map(drop)),
-        _ => return Err(format!("there is no workload {workload:?}")),
+        _ => return Err(format!("there is no workload {program:?}")),
     };
-    println!("{}", cpu_time() - start);
-    done.map_err(|error| format!("{workload}: {error}"))
+    println!("{}", measured.map_err(|error| format!("{program}: {error}"))?);
+    Ok(())
+}
+
+/// Runs the part of a workload that is measured: callgrind knows it by its name. Returns the CPU time it took.
+#[inline(never)]
+fn timed_section(part: impl FnOnce() -> Result<()>) -> Result<i64> {
+    let start = cpu_time();
+    part()?;
+    Ok(cpu_time() - start)
 }
 
 fn cpu_time() -> i64 {
@@ -35,7 +40,11 @@ fn cpu_time() -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-fn turn(operations: usize) -> Result<()> {
+fn timed_run(lp: &Loop) -> Result<i64> {
+    timed_section(|| lp.run(Mode::Default).map(drop))
+}
+
+fn turn(operations: usize) -> Result<i64> {
     let lp = Loop::new()?;
     let mut left = operations;
     Idle::new(&lp)?.start(|_| {})?;
@@ -46,14 +55,13 @@ fn turn(operations: usize) -> Result<()> {
             check.owner().stop();
         }
     })?;
-    lp.run(Mode::Default)?;
-    Ok(())
+    timed_run(&lp)
 }
 
-fn idle(operations: usize) -> Result<()> {
+fn idle(handles: usize, operations: usize) -> Result<i64> {
     let lp = Loop::new()?;
     let left = Rc::new(Cell::new(operations));
-    for _ in 0..HANDLES {
+    for _ in 0..handles {
         let left = Rc::clone(&left);
         Idle::new(&lp)?.start(move |idle| {
             left.set(left.get() - 1);
@@ -62,50 +70,102 @@ fn idle(operations: usize) -> Result<()> {
             }
         })?;
     }
-    lp.run(Mode::Default)?;
-    Ok(())
+    timed_run(&lp)
 }
 
-fn timer_fire(operations: usize) -> Result<()> {
+const LONGEST_MS: u64 = 60_000;
+
+fn timers(program: &str, handles: usize, operations: usize) -> Result<i64> {
     let lp = Loop::new()?;
     let mut random = Random::default();
-    let timers = (0..HANDLES).map(|_| Timer::new(&lp)).collect::<Result<Vec<_>>>()?;
-    for _ in 0..operations / HANDLES {
-        for timer in &timers {
-            timer.start(Duration::from_millis(1 + random.below(LONGEST_MS)), |_| {})?;
-        }
-        std::thread::sleep(Duration::from_millis(LONGEST_MS + 1));
-        lp.run(Mode::Default)?;
+    let timers = (0..handles).map(|_| Timer::new(&lp)).collect::<Result<Vec<_>>>()?;
+    let mut start_all = |longest: u64| {
+        timers.iter().try_for_each(|timer| timer.start(Duration::from_millis(1 + random.below(longest)), |_| {}))
+    };
+    // The order of `in_another_order` in `c/timer.c`.
+    let shuffled = || (0..handles).map(|nth| &timers[nth * 7919 % handles]);
+    let stop_all = || shuffled().try_for_each(|timer| timer.stop());
+    let put_all_off = || shuffled().try_for_each(|timer| timer.start(Duration::from_millis(LONGEST_MS + 1), |_| {}));
+    if program == "timer-rearm" {
+        start_all(LONGEST_MS)?;
     }
-    Ok(())
+    let mut measured = 0;
+    for _ in 0..operations / handles {
+        lp.update_time();
+        measured += match program {
+            "timer-insert" => {
+                let taken = timed_section(|| start_all(LONGEST_MS))?;
+                stop_all()?;
+                taken
+            }
+            "timer-cancel" => {
+                start_all(LONGEST_MS)?;
+                timed_section(stop_all)?
+            }
+            "timer-rearm" => timed_section(put_all_off)?,
+            _ => {
+                start_all(100)?;
+                std::thread::sleep(Duration::from_millis(100));
+                timed_run(&lp)?
+            }
+        };
+    }
+    Ok(measured)
 }
 
-fn timer_stop(operations: usize) -> Result<()> {
+fn async_(operations: usize) -> Result<i64> {
     let lp = Loop::new()?;
-    let mut random = Random::default();
-    for _ in 0..HANDLES {
-        Timer::new(&lp)?.start(Duration::from_millis(1 + random.below(60_000)), |_| {})?;
-    }
-    let timer = Timer::new(&lp)?;
-    for _ in 0..operations {
-        timer.start(Duration::from_millis(1 + random.below(60_000)), |_| {})?;
-        timer.stop()?;
-    }
-    Ok(())
+    let mut left = operations;
+    let handle = Async::new(&lp, move |handle| {
+        left -= 1;
+        let next = if left == 0 { handle.close() } else { handle.send() };
+        next.expect("the handle is open");
+    })?;
+    handle.send()?;
+    timed_run(&lp)
 }
 
-/// Serves one client until it hangs up.
-fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<()> {
+fn async_coalesced(operations: usize) -> Result<i64> {
+    const SENDS: usize = 1000;
+    let lp = Loop::new()?;
+    let mut left = operations;
+    let sender = Rc::new(Cell::new(None));
+    let handle = {
+        let sender = Rc::clone(&sender);
+        Async::new(&lp, move |handle| {
+            if left == 0 {
+                return handle.close().expect("the handle is open");
+            }
+            left -= SENDS;
+            let to_self: oxuv::Sender = sender.take().expect("it is put back each time");
+            for _ in 0..SENDS {
+                to_self.send().expect("the handle is open");
+            }
+            sender.set(Some(to_self));
+        })?
+    };
+    sender.set(Some(handle.sender()?));
+    handle.send()?;
+    timed_run(&lp)
+}
+
+/// Serves clients until the last one hangs up.
+fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<i64> {
     let lp = Loop::new()?;
     let server = Tcp::new(&lp)?;
+    let clients = Rc::new(Cell::new(0));
     server.bind((Ipv4Addr::LOCALHOST, 0).into())?;
-    server.listen(16, move |server, connection| {
-        let server = server.clone();
+    server.listen(512, move |server, connection| {
         let client = connection.and_then(|()| server.accept()).expect("the client connects");
+        let (server, clients) = (server.clone(), Rc::clone(&clients));
+        clients.set(clients.get() + 1);
         let reading = client.read_start(move |client, read| {
             match read {
                 Ok(bytes) => answer(client, bytes),
-                Err(Errno::EOF) => client.close().and_then(|()| server.close()),
+                Err(Errno::EOF) => {
+                    clients.set(clients.get() - 1);
+                    client.close().and_then(|()| if clients.get() == 0 { server.close() } else { Ok(()) })
+                }
                 Err(error) => Err(error),
             }
             .expect("the client hangs up when it has its answers");
@@ -114,8 +174,7 @@ fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<()> {
     })?;
     println!("{}", server.local_addr()?.port());
     stdout().flush()?;
-    lp.run(Mode::Default)?;
-    Ok(())
+    timed_run(&lp)
 }
 
 /// The numbers of `next_random` in `c/bench.h`.

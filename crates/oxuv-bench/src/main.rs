@@ -10,26 +10,28 @@ mod front;
 mod measure;
 mod profile;
 mod table;
+mod workload;
 
 use std::process::{Command, ExitCode, Stdio};
 
-use contestant::{Contestant, Workload};
+use contestant::Contestant;
 use measure::Measurement;
+use workload::Workload;
 
 const USAGE: &str = "usage: oxuv-bench [--quick] [--only=CONTESTANT,...] [--at=WORKLOAD,...] [GROUP ...]
        oxuv-bench profile CONTESTANT WORKLOAD
 
 groups:      instructions (with allocations), syscalls, times; all unless given
 contestants: rust, c, libuv, epoll
-workloads:   turn, idle, timer-fire, timer-stop, echo-write, echo-try";
+workloads:   README.md lists them";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["run", workload, operations] => match operations.parse() {
-            Ok(operations) => front::run(workload, operations),
-            Err(_) => Err(format!("{operations:?} is no number of operations")),
+        ["run", program, handles, operations] => match (handles.parse(), operations.parse()) {
+            (Ok(handles), Ok(operations)) => front::run(program, handles, operations),
+            _ => Err(format!("{handles:?} and {operations:?} are not both numbers")),
         },
         ["profile", contestant, workload] => profile(contestant, workload),
         _ => measure(&words),
@@ -46,13 +48,13 @@ fn main() -> ExitCode {
 fn profile(contestant: &str, workload: &str) -> Result<(), String> {
     let (contestant, workload) = (Contestant::from_name(contestant)?, Workload::from_name(workload)?);
     needs("valgrind")?;
-    let profile = callgrind::profile(contestant, &build::build()?, workload, false)?;
+    let profile = callgrind::profile(contestant, &build::build()?, workload)?;
     profile::print(&profile);
     Ok(())
 }
 
 fn measure(words: &[&str]) -> Result<(), String> {
-    let (mut contestants, mut workloads) = (Contestant::ALL.to_vec(), Workload::ALL.to_vec());
+    let (mut contestants, mut workloads) = (Contestant::ALL.to_vec(), Workload::ALL.iter().collect::<Vec<_>>());
     let (mut quick, mut groups) = (false, Vec::new());
     for &word in words {
         if let Some(names) = word.strip_prefix("--only=") {

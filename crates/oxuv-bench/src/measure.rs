@@ -7,13 +7,14 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use crate::build::Programs;
 use crate::callgrind;
 use crate::client::{self, Outcome};
-use crate::contestant::{Contestant, Workload, command};
+use crate::contestant::{Contestant, command};
 use crate::table::Table;
+use crate::workload::Workload;
 
 pub(crate) struct Measurement {
     pub(crate) programs: Programs,
     pub(crate) contestants: Vec<Contestant>,
-    pub(crate) workloads: Vec<Workload>,
+    pub(crate) workloads: Vec<&'static Workload>,
     pub(crate) quick: bool,
 }
 
@@ -23,14 +24,14 @@ impl Measurement {
         let mut instructions =
             Table::new("User instructions per operation (and as a part of libuv's)", &self.contestants);
         let mut allocations = Table::new("Allocations per operation", &self.contestants);
-        for &workload in &self.workloads {
-            let profiles = self
-                .of_each(workload, |contestant| callgrind::profile(contestant, &self.programs, workload, self.quick))?;
+        for &workload in self.workloads.iter().filter(|workload| workload.counted.is_some()) {
+            let profiles =
+                self.of_each(workload, |contestant| callgrind::profile(contestant, &self.programs, workload))?;
             let values = |count: fn(&callgrind::Profile) -> f64| -> Vec<Option<f64>> {
                 profiles.iter().map(|profile| profile.as_ref().map(count)).collect()
             };
-            instructions.numbers(workload.title(), &values(callgrind::Profile::instructions));
-            allocations.numbers(workload.title(), &values(callgrind::Profile::allocations));
+            instructions.numbers(workload.title, &values(callgrind::Profile::instructions));
+            allocations.numbers(workload.title, &values(callgrind::Profile::allocations));
         }
         instructions.print();
         allocations.print();
@@ -40,19 +41,19 @@ impl Measurement {
     pub(crate) fn system_calls(&self) -> Result<(), String> {
         let mut table = Table::new("System calls per operation", &self.contestants);
         for &workload in &self.workloads {
-            let (short, long) = workload.counted(self.quick);
+            let Some((short, long)) = workload.counted else { continue };
             let counts = self.of_each(workload, |contestant| {
                 let more = self.count_calls(contestant, workload, long)?;
                 let less = self.count_calls(contestant, workload, short)?;
                 Ok((more - less) / (long - short) as f64)
             })?;
-            table.numbers(workload.title(), &counts);
+            table.numbers(workload.title, &counts);
         }
         table.print();
         Ok(())
     }
 
-    fn count_calls(&self, contestant: Contestant, workload: Workload, operations: usize) -> Result<f64, String> {
+    fn count_calls(&self, contestant: Contestant, workload: &Workload, operations: usize) -> Result<f64, String> {
         let output = self.programs.c.with_file_name("strace.out");
         let file = output.display().to_string();
         let line = contestant.line(&self.programs, workload, operations);
@@ -71,7 +72,7 @@ impl Measurement {
             Table::new("CPU time per operation in nanoseconds: median, ratio to libuv [quartiles]", &self.contestants);
         let mut wall = Table::new("Echoed requests per second: median, ratio to libuv [quartiles]", &self.contestants);
         for &workload in &self.workloads {
-            let operations = workload.timed(self.quick);
+            let operations = workload.timed;
             let mut rounds = Vec::new();
             for _ in 0..if self.quick { 3 } else { 15 } {
                 rounds.push(self.of_each(workload, |contestant| {
@@ -79,10 +80,10 @@ impl Measurement {
                     client::run(command, workload, operations)
                 })?);
             }
-            cpu.texts(workload.title(), self.ratios(&rounds, |run| run.cpu.as_nanos() as f64 / operations as f64));
-            if workload.is_echo() {
+            cpu.texts(workload.title, self.ratios(&rounds, |run| run.cpu.as_nanos() as f64 / operations as f64));
+            if workload.traffic.is_some() {
                 let rate = |run: &Outcome| operations as f64 / run.requests.as_secs_f64();
-                wall.texts(workload.title(), self.ratios(&rounds, rate));
+                wall.texts(workload.title, self.ratios(&rounds, rate));
             }
         }
         cpu.print();
@@ -114,7 +115,7 @@ impl Measurement {
     /// Measures all contestants; `None` for those that do not take part.
     fn of_each<T>(
         &self,
-        workload: Workload,
+        workload: &Workload,
         mut measure: impl FnMut(Contestant) -> Result<T, String>,
     ) -> Result<Vec<Option<T>>, String> {
         let measure = |&contestant: &Contestant| contestant.can(workload).then(|| measure(contestant)).transpose();

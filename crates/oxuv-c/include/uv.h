@@ -276,6 +276,7 @@ typedef struct uv_utsname_s uv_utsname_t;
 
 /* The last that is heard of a handle: afterwards its memory is the program's. Phase: closing. */
 typedef void (*uv_close_cb)(uv_handle_t* handle);
+/* Within uv_walk, for each handle. */
 typedef void (*uv_walk_cb)(uv_handle_t* handle, void* arg);
 
 /* Asks for memory, right before something is read into it. The size is a suggestion. If buf->base is left NULL or
@@ -470,12 +471,6 @@ struct uv__req_write_extra_s {
   size_t nwritten;
 };
 
-#ifdef __GNUC__
-#define UV__UNNAMED __extension__
-#else
-#define UV__UNNAMED
-#endif
-
 #define UV_REQ_FIELDS                                                                              \
   /* the program's own */                                                                          \
   void* data;                                                                                      \
@@ -483,7 +478,7 @@ struct uv__req_write_extra_s {
   uv_req_type type;                                                                                \
   /* private */                                                                                    \
   void* reserved[5];                                                                               \
-  UV__UNNAMED union {                                                                              \
+  __extension__ union {                                                                            \
     void* reserved2[1];                                                                            \
     struct uv__req_write_extra_s write_extra;                                                      \
   };
@@ -499,8 +494,9 @@ UV_EXTERN uv_req_type uv_req_get_type(const uv_req_t* req);
 UV_EXTERN void* uv_req_get_data(const uv_req_t* req);
 UV_EXTERN void uv_req_set_data(uv_req_t* req, void* data);
 
-/* For requests of the thread pool that have not begun: their callback comes with UV_ECANCELED. UV_EBUSY if it is too
- * late, UV_EINVAL for other kinds of requests. */
+/* The callback comes later, with UV_ECANCELED. Of the thread pool's requests, those that have not begun can be
+ * cancelled, else UV_EBUSY. Of a write, what is not sent yet (see uv_write_nwritten): 0 also when all is sent, UV_EBUSY
+ * while the stream is being closed. UV_EINVAL for other kinds. */
 UV_EXTERN int uv_cancel(uv_req_t* req);
 
 /* ---- Timers ---- */

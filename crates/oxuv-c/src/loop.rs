@@ -3,11 +3,11 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::{c_int, c_void};
 use std::process::abort;
-use std::ptr::{null_mut, write_bytes};
+use std::ptr::{null, null_mut, write_bytes};
 
-use oxuv_core::{Config, Core, Errno, Mode, Result};
+use oxuv_core::{Config, Core, Errno, Result};
 
-use crate::types::{UV_RUN_DEFAULT, UV_RUN_NOWAIT, UV_RUN_ONCE, uv_loop_t, uv_run_mode};
+use crate::types::uv_loop_t;
 use crate::write::Bufs;
 
 /// The core as this front uses it.
@@ -26,16 +26,77 @@ impl Default for User {
 /// libuv's grain of time, and its unit: a millisecond in nanoseconds.
 pub(crate) const MILLISECOND: u64 = 1_000_000;
 
+/// What a call into a loop gives when there is none: it was closed, or its memory is zero.
+pub(crate) trait Answer {
+    /// That.
+    fn without_loop() -> Self;
+}
+
+impl<T> Answer for Result<T> {
+    fn without_loop() -> Self {
+        Err(Errno::EINVAL)
+    }
+}
+
+impl<T> Answer for Option<T> {
+    fn without_loop() -> Self {
+        None
+    }
+}
+
+impl Answer for () {
+    fn without_loop() -> Self {}
+}
+
 /// Calls into the core of `loop_`. The core is borrowed for this one call, and no callback runs in it.
 ///
 /// # Safety
-/// `loop_` is initialised and not closed, and nothing else is in its core: this is not called from within `call`.
+/// `loop_` is null, or was initialised, or is zero; it may be closed. Nothing else is in its core: this is not called
+/// from within `call`.
 #[inline]
-pub(crate) unsafe fn with<R>(loop_: *const uv_loop_t, call: impl FnOnce(&mut Loop) -> R) -> R {
-    // SAFETY: init has put a core there, which lives until close. Only here and in the driver's `next` is a reference
-    // to it made, and it ends with that call; a loop belongs to one thread at a time.
-    let core = unsafe { &mut *(*loop_).core };
-    guard(|| call(core))
+pub(crate) unsafe fn with<R: Answer>(loop_: *mut uv_loop_t, call: impl FnOnce(&mut Loop) -> R) -> R {
+    // SAFETY: between init and close there is a core. Only here, in `ask` and in the driver's `next` is a reference to
+    // it made, and it ends with that call; a loop belongs to one thread at a time.
+    unsafe {
+        if loop_.is_null() || (*loop_).core.is_null() {
+            return R::without_loop();
+        }
+        let core = &mut *(*loop_).core;
+        core.set_active_handles((*loop_).active_handles);
+        let answer = guard(|| call(core));
+        show_counts(loop_, core);
+        answer
+    }
+}
+
+/// As [`with`], for a call that changes nothing.
+///
+/// # Safety
+/// As for [`with`].
+#[inline]
+pub(crate) unsafe fn ask<R: Answer>(loop_: *const uv_loop_t, call: impl FnOnce(&Loop) -> R) -> R {
+    // SAFETY: as in `with`.
+    unsafe {
+        if loop_.is_null() || (*loop_).core.is_null() {
+            return R::without_loop();
+        }
+        let core = &*(*loop_).core;
+        guard(|| call(core))
+    }
+}
+
+/// Shows programs the numbers of active handles and requests, where they look for them. What they made of the first one
+/// is the core's from its next call on.
+///
+/// # Safety
+/// `core` is that of `loop_`.
+#[inline]
+pub(crate) unsafe fn show_counts(loop_: *mut uv_loop_t, core: &Loop) {
+    // SAFETY: an initialised loop is memory to write to, and the core lies elsewhere.
+    unsafe {
+        (*loop_).active_handles = core.active_handles();
+        (*loop_).active_reqs = core.active_requests();
+    }
 }
 
 /// Calls our own code. A panic in it leaves the core in no state to go on from, and must not unwind into C.
@@ -64,40 +125,41 @@ pub(crate) fn guard<R>(call: impl FnOnce() -> R) -> R {
 pub unsafe extern "C-unwind" fn uv_loop_init(loop_: *mut uv_loop_t) -> c_int {
     let made: Result<_> = guard(|| {
         let core = Core::new(kernel::new()?, Config { grain: MILLISECOND })?;
-        let backend_fd = kernel::backend_fd(core.kernel());
-        Ok((boxed(core)?, backend_fd))
+        boxed(core)
     });
-    let (core, backend_fd) = match made {
-        Ok(made) => made,
+    let core = match made {
+        Ok(core) => core,
         Err(error) => return error.code(),
     };
     // SAFETY: the caller has memory for the whole structure at `loop_`; `data` is its first field, and zero is a value
-    // for all the others.
+    // for all the others. The core is there and nobody else's.
     unsafe {
         let data = size_of::<*mut c_void>();
         write_bytes(loop_.cast::<u8>().add(data), 0, size_of::<uv_loop_t>() - data);
         (*loop_).core = core;
-        (*loop_).backend_fd = backend_fd;
+        (*loop_).backend_fd = kernel::backend_fd((*core).kernel());
+        (*loop_).idle_time = (*core).idle_clock();
     }
     0
 }
 
 /// Closes a loop. `data` is left as it is.
 ///
-/// UV_EBUSY while it has a handle whose close callback has not run, or a request.
+/// UV_EBUSY while it has a handle whose close callback has not run, or a request; UV_EINVAL when it is closed already.
 ///
 /// # Safety
-/// `loop_` was initialised.
+/// `loop_` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_loop_close(loop_: *mut uv_loop_t) -> c_int {
-    // SAFETY: the core is there since init, and `check_closable` looks at nothing else. It came from `boxed`; with
-    // the null that is left, `uv_run` knows that it is gone, should it be waiting for a callback that calls this.
+    // SAFETY: without a core the question ends with EINVAL. It came from `boxed`; with the null that is left, `uv_run`
+    // knows that it is gone, should it be waiting for a callback that calls this.
     unsafe {
         if let Err(error) = with(loop_, |core| core.check_closable()) {
             return error.code();
         }
         let core = std::mem::replace(&mut (*loop_).core, null_mut());
         (*loop_).backend_fd = -1;
+        (*loop_).idle_time = null();
         guard(|| core.drop_in_place());
         dealloc(core.cast(), Layout::new::<Loop>());
     }
@@ -117,66 +179,6 @@ fn boxed(core: Loop) -> Result<*mut Loop> {
     }
 }
 
-/// Runs a loop's callbacks until nothing is left to do, until stopped, or for one turn. Not 0 if something is still
-/// alive, or a negative error if the kernel will not let this loop wait any more.
-///
-/// # Safety
-/// `loop_` was initialised, and what was promised to the functions that started its handles and requests holds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn uv_run(loop_: *mut uv_loop_t, mode: uv_run_mode) -> c_int {
-    let mode = match mode {
-        UV_RUN_DEFAULT => Mode::Default,
-        UV_RUN_ONCE => Mode::Once,
-        UV_RUN_NOWAIT => Mode::NoWait,
-        _ => return Errno::EINVAL.code(),
-    };
-    // SAFETY: passed on to our caller word for word.
-    match unsafe { crate::run::run(loop_, mode) } {
-        Ok(alive) => alive.into(),
-        Err(error) => error.code(),
-    }
-}
-
-/// Ends the run after this turn; if none is under way, the next one at once.
-///
-/// # Safety
-/// `loop_` was initialised.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn uv_stop(loop_: *mut uv_loop_t) {
-    // SAFETY: `loop_` has its core since init; `stop` sets a flag that the run looks at when it is back in control.
-    unsafe { with(loop_, |core| core.stop()) }
-}
-
-/// Not 0 while a run would have something to do.
-///
-/// # Safety
-/// `loop_` was initialised.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn uv_loop_alive(loop_: *const uv_loop_t) -> c_int {
-    // SAFETY: `loop_` has its core since init.
-    unsafe { with(loop_, |core| core.alive().into()) }
-}
-
-/// The loop's time in milliseconds, read once a turn, from an arbitrary point on.
-///
-/// # Safety
-/// `loop_` was initialised.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn uv_now(loop_: *const uv_loop_t) -> u64 {
-    // SAFETY: `loop_` has its core since init.
-    unsafe { with(loop_, |core| core.time() / MILLISECOND) }
-}
-
-/// Reads the clock anew.
-///
-/// # Safety
-/// `loop_` was initialised.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn uv_update_time(loop_: *mut uv_loop_t) {
-    // SAFETY: `loop_` has its core since init.
-    unsafe { with(loop_, |core| core.update_time()) }
-}
-
 /// The kernel that everybody has.
 #[cfg(not(miri))]
 pub(crate) mod kernel {
@@ -193,6 +195,15 @@ pub(crate) mod kernel {
 
     pub(crate) fn backend_fd(kernel: &Kernel) -> c_int {
         kernel.backend_fd()
+    }
+
+    pub(crate) fn block_sigprof(kernel: &mut Kernel) {
+        kernel.block_sigprof();
+    }
+
+    /// The time of every such kernel.
+    pub(crate) fn now() -> u64 {
+        oxuv_os::clock::now()
     }
 
     /// The descriptor of this number, which is closed when the value is dropped.
@@ -221,6 +232,14 @@ pub(crate) mod kernel {
         -1
     }
 
+    /// There are no signals.
+    pub(crate) fn block_sigprof(_: &mut Kernel) {}
+
+    /// Each has a time of its own; this is for looking on during a wait, which needs a second thread.
+    pub(crate) fn now() -> u64 {
+        0
+    }
+
     /// # Safety
     /// None here: the simulated kernel has no memory of the process's at stake.
     pub(crate) unsafe fn own(kernel: &Kernel, number: c_int) -> Fd {
@@ -235,5 +254,5 @@ pub(crate) mod kernel {
 #[cfg(miri)]
 pub unsafe fn simulated_kernel(loop_: *const uv_loop_t) -> oxuv_core::sim::Sim {
     // SAFETY: `loop_` has its core since init.
-    unsafe { with(loop_, |core| core.kernel().clone()) }
+    unsafe { ask(loop_, |core| Some(core.kernel().clone())) }.expect("an open loop")
 }

@@ -13,7 +13,8 @@ use std::slice;
 use oxuv_core::{Errno, Event, Key, Mode, Result};
 
 use crate::error::code;
-use crate::loop_::{Loop, User, guard, with};
+use crate::handle::CLOSED;
+use crate::loop_::{Loop, User, ask, guard, show_counts, with};
 use crate::poll::{events_of, uv_poll_t};
 use crate::tcp_connect::uv_connect_t;
 use crate::types::{
@@ -31,14 +32,25 @@ const NO_BUFFER: uv_buf_t = uv_buf_t { base: null_mut(), len: 0 };
 /// # Safety
 /// As for [`uv_run`](crate::uv_run).
 pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
-    // SAFETY: the loop has its core now, and `next` looks whether it still has after each callback. What an event
+    // SAFETY: the loop has its core when this begins, and `next` looks whether it still has after each callback. What an event
     // speaks of is valid: the core's slot for it was not freed before, or was just now, for the close event.
     unsafe {
-        with(loop_, |core| core.begin(mode));
+        if loop_.is_null() || (*loop_).core.is_null() {
+            return Ok(false);
+        }
+        let stop = (*loop_).stop_flag != 0;
+        with(loop_, |core| {
+            core.set_stop(stop);
+            core.begin(mode);
+        });
         while let Some(event) = next(loop_) {
             call(loop_, event);
         }
-        if (*loop_).core.is_null() { Ok(false) } else { with(loop_, |core| core.end()) }
+        if (*loop_).core.is_null() {
+            return Ok(false);
+        }
+        (*loop_).stop_flag = 0;
+        with(loop_, |core| core.end())
     }
 }
 
@@ -50,8 +62,16 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
 unsafe fn next(loop_: *mut uv_loop_t) -> Option<Event<User>> {
     // SAFETY: the core is there, or the pointer is null; the borrow ends with this call of ours.
     unsafe {
-        let core = (*loop_).core;
-        if core.is_null() { None } else { guard(|| (*core).next()) }
+        if (*loop_).core.is_null() {
+            return None;
+        }
+        let core = &mut *(*loop_).core;
+        // What programs may have changed in the callback.
+        core.set_active_handles((*loop_).active_handles);
+        core.set_stop((*loop_).stop_flag != 0);
+        let event = guard(|| core.next());
+        show_counts(loop_, core);
+        event
     }
 }
 
@@ -105,6 +125,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
             }
             Event::Closed { user, .. } => {
                 let handle: *mut uv_handle_t = user.0.cast();
+                (*handle).flags |= CLOSED;
                 if let Some(cb) = (*handle).close_cb {
                     cb(handle);
                 }
@@ -163,7 +184,7 @@ unsafe fn written(loop_: *mut uv_loop_t, key: Key, req: *mut uv_write_t, status:
     unsafe {
         free_bufs(req);
         let stream = (*req).handle;
-        if let Ok(size) = with(loop_, |core| core.write_queue_size(key)) {
+        if let Ok(size) = ask(loop_, |core| core.write_queue_size(key)) {
             (*stream).write_queue_size = size;
         }
         if let Some(cb) = (*req).cb {

@@ -3,6 +3,8 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
+use oxuv_core::IdleTime;
+
 use crate::loop_::Loop;
 use crate::tcp_connect::uv_connect_t;
 
@@ -70,16 +72,21 @@ pub const UV_TCP_REUSEPORT: c_uint = 2;
 pub struct uv_loop_t {
     /// The program's own.
     pub data: *mut c_void,
-    pub(crate) active_handles: c_uint,
+    /// Active referenced handles. Programs may change the number, and take the same difference back.
+    pub active_handles: c_uint,
     _handle_queue: [usize; 2],
-    _active_reqs: usize,
+    /// Requests whose callback is still to come.
+    pub active_reqs: c_uint,
     /// Null before init and after close. libuv has its internal fields here.
     pub(crate) core: *mut Loop,
-    _stop_flag: c_uint,
+    /// Not 0 when the run is to end. Private in libuv too, but programs write it.
+    pub stop_flag: c_uint,
     _flags: c_ulong,
     /// The epoll descriptor.
-    pub(crate) backend_fd: c_int,
-    _rest: [usize; 97],
+    pub backend_fd: c_int,
+    /// Null before init and after close. In the core's memory; other threads may look.
+    pub(crate) idle_time: *const IdleTime,
+    _rest: [usize; 96],
 }
 
 /// What all handles begin with.
@@ -104,7 +111,9 @@ pub struct uv_timer_t {
     /// What all handles have.
     pub handle: uv_handle_t,
     pub(crate) timer_cb: uv_timer_cb,
-    _reserved: [usize; 4],
+    _node: [usize; 3],
+    /// Milliseconds of the loop's time at which it is due, as its last start had it.
+    pub(crate) due: u64,
     /// Milliseconds, exactly as the program gave them. The core has nanoseconds, which saturate.
     pub(crate) repeat: u64,
     _start_id: u64,

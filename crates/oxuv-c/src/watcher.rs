@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use oxuv_core::{Errno, Key, Result};
 
-use crate::handle::{self, key};
+use crate::handle::{self, with_open};
 use crate::loop_::{Loop, User, with};
 use crate::types::{
     UV_CHECK, UV_IDLE, UV_PREPARE, uv_check_cb, uv_check_t, uv_handle_type, uv_idle_cb, uv_idle_t, uv_loop_t,
@@ -23,20 +23,22 @@ pub unsafe extern "C-unwind" fn uv_idle_init(loop_: *mut uv_loop_t, idle: *mut u
 
 /// Starts an idle handle. An active one goes on as it is, with the callback it has.
 ///
-/// UV_EINVAL without a callback, and for a closing handle.
+/// UV_EINVAL without a callback, and for a closing or zero handle.
 ///
 /// # Safety
-/// `idle` was initialised, and stays valid until it is closed.
+/// `idle` was initialised, or is zero, and stays valid until it is closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_idle_start(idle: *mut uv_idle_t, cb: uv_idle_cb) -> c_int {
     // SAFETY: the same is asked of our caller.
     unsafe { start(idle, cb) }
 }
 
-/// Stops an idle handle. Stopped is stopped: again does nothing.
+/// Stops an idle handle. Stopped is stopped: again does nothing, nor does it for a closed one.
+///
+/// UV_EINVAL for a zero handle.
 ///
 /// # Safety
-/// `idle` was initialised on a loop that is not closed.
+/// `idle` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_idle_stop(idle: *mut uv_idle_t) -> c_int {
     // SAFETY: the same is asked of our caller.
@@ -126,10 +128,9 @@ unsafe fn init(
 /// As for [`uv_idle_start`].
 #[inline]
 unsafe fn start(watcher: *mut uv_watcher_t, cb: uv_watcher_cb) -> c_int {
-    // SAFETY: an initialised handle has its loop and key.
+    // SAFETY: a handle that was started is memory to write to.
     unsafe {
-        let key = key(watcher.cast());
-        let started = with((*watcher).handle.r#loop, |core| match cb {
+        let started = with_open(watcher.cast(), |core, key| match cb {
             Some(_) => core.watcher_start(key),
             None if core.is_active(key) => Ok(false),
             None => Err(Errno::EINVAL),
@@ -147,10 +148,6 @@ unsafe fn start(watcher: *mut uv_watcher_t, cb: uv_watcher_cb) -> c_int {
 /// As for [`uv_idle_stop`].
 #[inline]
 unsafe fn stop(watcher: *mut uv_watcher_t) -> c_int {
-    // SAFETY: an initialised handle has its loop and key. A stale key is a closed handle, which does not run.
-    unsafe {
-        let key = key(watcher.cast());
-        let _ = with((*watcher).handle.r#loop, |core| core.watcher_stop(key));
-    }
-    0
+    // SAFETY: the same is asked of our caller.
+    unsafe { handle::stop(watcher.cast(), |core, key| core.watcher_stop(key)) }
 }

@@ -1,5 +1,7 @@
 //! The core itself: its parts, its clock, and the questions about the whole loop.
 
+use std::num::Wrapping;
+
 use oxuv_os::{Errno, Result};
 
 use crate::async_::Mailbox;
@@ -8,7 +10,7 @@ use crate::metrics::Counts;
 use crate::pending::Pending;
 use crate::poll::Poll;
 use crate::slab::Slab;
-use crate::slots::{List, Slots, Walk};
+use crate::slots::{AllHandles, List, Slots};
 use crate::stream::{Step, Stream};
 use crate::timer::Timers;
 use crate::turn::Turn;
@@ -33,10 +35,10 @@ impl Default for Config {
 pub struct Core<K: Kernel, U, B> {
     pub(crate) kernel: K,
     pub(crate) slots: Slots<U>,
-    /// Active referenced handles.
-    pub(crate) active: usize,
+    /// Active referenced handles. A front may let others change it, so it wraps.
+    pub(crate) active: Wrapping<u32>,
     /// Requests whose event is still to come.
-    pub(crate) requests: usize,
+    pub(crate) requests: u32,
     pub(crate) turn: Turn,
     pub(crate) step: Step,
     pub(crate) poll: Poll,
@@ -69,12 +71,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let mut core = Core {
             kernel,
             slots: Slots::new()?,
-            active: 0,
+            active: Wrapping(0),
             requests: 0,
             turn: Turn::default(),
             step: Step::default(),
             poll: Poll::default(),
-            counts: Counts::default(),
+            counts: Counts::new()?,
             now: 0,
             time: 0,
             grain: config.grain,
@@ -93,6 +95,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The kernel beneath.
     pub fn kernel(&self) -> &K {
         &self.kernel
+    }
+
+    /// The kernel beneath, to be told of something that the core has no part in.
+    pub fn kernel_mut(&mut self) -> &mut K {
+        &mut self.kernel
     }
 
     /// The loop's time in nanoseconds, rounded down to the grain: read once a turn, not at every call.
@@ -123,7 +130,32 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_loop_alive")]
     #[inline]
     pub fn alive(&self) -> bool {
-        self.active > 0 || self.requests > 0 || !self.pending.is_empty() || !self.slots.is_empty(List::Closing)
+        self.waits_for_something() || !self.pending.is_empty() || !self.slots.is_empty(List::Closing)
+    }
+
+    /// True if there is an active referenced handle or a request.
+    #[inline]
+    pub(crate) fn waits_for_something(&self) -> bool {
+        self.active.0 > 0 || self.requests > 0
+    }
+
+    /// The active referenced handles: they keep the loop alive.
+    #[inline]
+    pub fn active_handles(&self) -> u32 {
+        self.active.0
+    }
+
+    /// Takes over what somebody has made of [`Core::active_handles`]. libuv's programs see that number and may change
+    /// it, to keep a loop alive for something of their own. Whoever does it takes the same difference back.
+    #[inline]
+    pub fn set_active_handles(&mut self, count: u32) {
+        self.active.0 = count;
+    }
+
+    /// The requests whose event is still to come: they keep the loop alive.
+    #[inline]
+    pub fn active_requests(&self) -> u32 {
+        self.requests
     }
 
     /// Makes the run end after this turn; a run that has not begun ends at once. The rest of the turn goes on, without
@@ -133,9 +165,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.turn.stop = true;
     }
 
+    /// Takes over whether to stop from a front that keeps that itself, for others to see and change. The end of a run
+    /// forgets it.
+    #[inline]
+    pub fn set_stop(&mut self, stop: bool) {
+        self.turn.stop = stop;
+    }
+
     /// How long a run would wait for events now, in nanoseconds; `None` is for ever.
     #[doc(alias = "uv_backend_timeout")]
-    pub fn backend_timeout(&self) -> Option<u64> {
+    pub fn backend_timeout(&mut self) -> Option<u64> {
         if self.must_sync() { Some(0) } else { self.poll_timeout() }
     }
 
@@ -144,15 +183,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.turn.count
     }
 
-    /// All handles in the order of their initialisation, those being closed included.
-    pub fn walk_begin(&mut self) {
-        self.slots.walk(Walk::Handles, List::Handles);
+    /// Begins a walk over all handles in the order of their initialisation, those being closed included.
+    ///
+    /// Between two steps anything may happen: handles are made, which are not visited, and closed for good; a walk
+    /// inside this one begins and ends; the loop runs. A walk need not be finished.
+    pub fn walk_begin(&mut self) -> AllHandles {
+        self.slots.walk_all()
     }
 
-    /// The next handle of the walk that [`Core::walk_begin`] began; handles made during it are not visited.
+    /// The next handle of a walk.
     #[doc(alias = "uv_walk")]
-    pub fn walk_next(&mut self) -> Option<(Key, U)> {
-        let index = self.slots.step(Walk::Handles)?;
+    pub fn walk_next(&mut self, walk: &mut AllHandles) -> Option<(Key, U)> {
+        let index = self.slots.step_all(walk)?;
         Some((self.slots.key(index), self.slots[index].user))
     }
 

@@ -43,7 +43,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &mut self.slots[index];
         if !slot.has(flag::REFERENCED) {
             slot.flags |= flag::REFERENCED;
-            self.active += usize::from(slot.has(flag::ACTIVE));
+            self.active += u32::from(slot.has(flag::ACTIVE));
         }
         Ok(())
     }
@@ -58,7 +58,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &mut self.slots[index];
         if slot.has(flag::REFERENCED) {
             slot.flags &= !flag::REFERENCED;
-            self.active -= usize::from(slot.has(flag::ACTIVE));
+            self.active -= u32::from(slot.has(flag::ACTIVE));
         }
         Ok(())
     }
@@ -78,7 +78,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         slot.flags |= flag::CLOSING;
         let (kind, state) = (slot.kind, slot.state);
         match kind {
-            Kind::Timer => self.timers.take_out(state),
+            Kind::Timer => self.timers.heap.remove(state),
             Kind::Async => self.mailbox.close(state),
             Kind::Tcp => self.close_stream(index),
             Kind::Poll => self.forget(index),
@@ -95,7 +95,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &mut self.slots[index];
         if !slot.has(flag::ACTIVE) {
             slot.flags |= flag::ACTIVE;
-            self.active += usize::from(slot.has(flag::REFERENCED));
+            self.active += u32::from(slot.has(flag::REFERENCED));
         }
     }
 
@@ -104,7 +104,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &mut self.slots[index];
         if slot.has(flag::ACTIVE) {
             slot.flags &= !flag::ACTIVE;
-            self.active -= usize::from(slot.has(flag::REFERENCED));
+            self.active -= u32::from(slot.has(flag::REFERENCED));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The timer heap: a 4-ary heap with its keys inline and the positions beside it.
 //!
 //! An entry may be older than what its timer wants by now: a timer that is put off keeps its entry, which is put right
-//! when it comes to the front. [`Timers`](crate::timer::Timers) keeps the first one right at all times.
+//! when it comes to the front and somebody asks; [`Timers`](crate::timer::Timers) sees to that.
 
 use oxuv_os::Result;
 
@@ -60,12 +60,6 @@ impl Heap {
         debug_assert_eq!(self.positions[entry.timer as usize], ABSENT);
         self.entries.push(entry);
         self.rise(self.entries.len() - 1, entry);
-    }
-
-    /// Whether the timer has an entry, and it is the first.
-    #[inline]
-    pub(crate) fn is_first(&self, timer: u32) -> bool {
-        self.positions[timer as usize] == 0
     }
 
     /// Gives the timer's entry another key.
@@ -153,7 +147,6 @@ mod tests {
     /// Takes the first entry out if it is due at `time`.
     fn pop_due(heap: &mut Heap, time: u64) -> Option<Entry> {
         let first = *heap.first().filter(|first| first.due <= time)?;
-        assert!(heap.is_first(first.timer));
         heap.remove(first.timer);
         Some(first)
     }

@@ -20,6 +20,7 @@ pub struct Linux {
     events: Vec<Event>,
     spare: Spare,
     send_flags: SendFlags,
+    blocks_sigprof: bool,
 }
 
 /// Wakes a [`Linux`] kernel.
@@ -51,7 +52,14 @@ impl Linux {
         let mut events = Vec::new();
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
-        Ok(Linux { epoll, waker: Waker(Shared::new(eventfd)?), events, spare: Spare::default(), send_flags })
+        let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
+        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false })
+    }
+
+    /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
+    #[doc(alias = "UV_LOOP_BLOCK_SIGNAL")]
+    pub fn block_sigprof(&mut self) {
+        self.blocks_sigprof = true;
     }
 
     /// The epoll descriptor: readable when a turn of the loop would find something to do.
@@ -94,7 +102,11 @@ impl Kernel for Linux {
 
     #[inline]
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
-        self.epoll.wait(&mut self.events, timeout)?;
+        if self.blocks_sigprof {
+            self.epoll.wait_without_sigprof(&mut self.events, timeout)?;
+        } else {
+            self.epoll.wait(&mut self.events, timeout)?;
+        }
         Ok(self.events.len())
     }
 

@@ -1,5 +1,9 @@
 //! What a loop counts of itself.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use oxuv_os::{Result, Shared};
+
 use crate::kernel::Kernel;
 use crate::{Buffers, Core};
 
@@ -15,21 +19,55 @@ pub struct Metrics {
     pub events_waiting: u64,
 }
 
-/// The counts that poll keeps.
+/// How long a loop has waited for events, a wait under way included. Any thread may look.
 #[derive(Debug, Default)]
+pub struct IdleTime(
+    /// The sum in nanoseconds; during a wait, [`WAITING`] and the time at which it would have begun had it been the only
+    /// one. In one number, so that whoever looks needs no lock.
+    AtomicU64,
+);
+
+const WAITING: u64 = 1 << 63;
+
+impl IdleTime {
+    /// The nanoseconds that the loop has waited so far. `now` is the time of its kernel's clock.
+    pub fn at(&self, now: u64) -> u64 {
+        match self.0.load(Relaxed) {
+            since if since & WAITING != 0 => now.saturating_sub(since & !WAITING),
+            sum => sum,
+        }
+    }
+
+    /// A wait begins, or goes on.
+    fn begin(&self, now: u64) {
+        self.0.store(now.saturating_sub(self.at(now)) | WAITING, Relaxed);
+    }
+
+    fn end(&self, now: u64) {
+        self.0.store(self.at(now), Relaxed);
+    }
+}
+
+/// The counts that poll keeps.
+#[derive(Debug)]
 pub(crate) struct Counts {
     pub(crate) measures_idle: bool,
-    /// Nanoseconds spent waiting.
-    pub(crate) idle: u64,
-    /// Events of the polls before the one under way.
-    pub(crate) events: u64,
-    pub(crate) events_waiting: u64,
-    /// The first events of the poll under way were there when it began.
+    /// At an address of its own, where other threads find it while the core is in use.
+    idle: Shared<IdleTime>,
+    /// Events of the batches before the one under way.
+    events: u64,
+    events_waiting: u64,
+    /// The events of the batch under way were there when the poll phase began.
     pub(crate) were_waiting: bool,
 }
 
 impl Counts {
-    /// A poll of so many events is over.
+    pub(crate) fn new() -> Result<Counts> {
+        let idle = Shared::new(IdleTime::default())?;
+        Ok(Counts { measures_idle: false, idle, events: 0, events_waiting: 0, were_waiting: false })
+    }
+
+    /// A batch of so many events is over.
     #[inline]
     pub(crate) fn add(&mut self, events: usize) {
         self.events += events as u64;
@@ -38,16 +76,25 @@ impl Counts {
             self.were_waiting = false;
         }
     }
+
+    #[cold]
+    pub(crate) fn begin_idle(&self, now: u64) {
+        self.idle.begin(now);
+    }
+
+    #[cold]
+    pub(crate) fn end_idle(&self, now: u64) {
+        self.idle.end(now);
+    }
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
-    /// What the loop has counted so far.
+    /// What the loop has counted so far. In the poll phase, events are counted when the batch that the kernel gave them
+    /// in is worked off.
     #[doc(alias = "uv_metrics_info")]
     pub fn metrics(&self) -> Metrics {
-        let now = self.poll.events as u64;
-        let Counts { events, events_waiting, were_waiting, .. } = self.counts;
-        let waiting_now = if were_waiting { now } else { 0 };
-        Metrics { turns: self.turn.count, events: events + now, events_waiting: events_waiting + waiting_now }
+        let Counts { events, events_waiting, .. } = self.counts;
+        Metrics { turns: self.turn.count, events, events_waiting }
     }
 
     /// Measures the time that the loop waits, from now on. This costs a second system call in turns that wait: one to
@@ -60,6 +107,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The nanoseconds that the loop has waited for events since [`Core::measure_idle_time`]; 0 without it.
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_time(&self) -> u64 {
-        self.counts.idle
+        self.idle_clock().at(self.now)
+    }
+
+    /// The same for other threads. It stays where it is as long as the core lives.
+    #[doc(alias = "uv_metrics_idle_time")]
+    pub fn idle_clock(&self) -> &IdleTime {
+        &self.counts.idle
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct Poll {
     /// The batch's size, and what of it is worked off.
     len: usize,
     at: usize,
-    /// Events of this phase that concerned somebody.
+    /// Events of the batch that concerned somebody.
     pub(crate) events: usize,
     /// How often a full batch may still be followed by another.
     batches: u8,
@@ -33,9 +33,9 @@ const LONGEST: u64 = i32::MAX as u64 * 1_000_000;
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How long the poll phase waits when it begins now, in nanoseconds; `None` is for ever.
-    pub(crate) fn poll_timeout(&self) -> Option<u64> {
+    pub(crate) fn poll_timeout(&mut self) -> Option<u64> {
         let has_work = self.turn.stop
-            || (self.active == 0 && self.requests == 0)
+            || !self.waits_for_something()
             || !self.slots.is_empty(List::Idle)
             || !self.pending.is_empty()
             || !self.slots.is_empty(List::Closing)
@@ -56,8 +56,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !self.watches.failed.is_empty() {
             timeout = Some(0);
         }
-        self.counts.add(self.poll.events);
-        self.poll.events = 0;
+        self.counts.add(std::mem::take(&mut self.poll.events));
         self.poll.batches = BATCHES;
         self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
         if self.counts.measures_idle {
@@ -103,11 +102,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.poll.len == 0 {
             return false;
         }
-        if self.poll.events > 0 {
+        let events = std::mem::take(&mut self.poll.events);
+        self.counts.add(events);
+        if events > 0 {
             self.poll.batches -= u8::from(self.poll.batches > 0);
             if self.poll.len < BATCH || self.poll.batches == 0 {
                 return false;
             }
+            self.poll.deadline = Some(0);
             self.wait(Some(0));
         } else {
             let left = self.poll.deadline.map(|deadline| deadline.saturating_sub(self.now));
@@ -125,15 +127,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.poll.len > 0
     }
 
-    /// As [`Core::wait`], measuring how long it waits.
+    /// As [`Core::wait`], and sees whether events were there before.
     #[cold]
     fn wait_measured(&mut self, timeout: Option<u64>) {
         self.wait(Some(0));
         self.counts.were_waiting = self.poll.len > 0;
-        if self.poll.len == 0 && timeout != Some(0) {
-            let start = self.now;
+        if self.poll.len == 0 && timeout != Some(0) && self.poll.fault.is_none() {
             self.wait(timeout);
-            self.counts.idle += self.now - start;
         }
     }
 
@@ -141,11 +141,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     fn wait(&mut self, timeout: Option<u64>) {
         self.poll.at = 0;
+        let is_measured = self.counts.measures_idle && timeout != Some(0);
+        if is_measured {
+            self.counts.begin_idle(self.now);
+        }
         let waited = self.kernel.wait(timeout);
         self.update_time();
         match waited {
             Ok(len) => self.poll.len = len,
             Err(error) => self.wait_failed(timeout, error),
+        }
+        if is_measured {
+            self.counts.end_idle(self.now);
         }
     }
 
@@ -203,5 +210,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         // A wake-up among them is not said again.
         self.mailbox.abandon(self.poll.at < self.poll.len);
         (self.poll.at, self.poll.len) = (0, 0);
+        self.counts.add(std::mem::take(&mut self.poll.events));
     }
 }

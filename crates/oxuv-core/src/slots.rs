@@ -110,7 +110,7 @@ pub(crate) enum Walk {
     Watchers,
     /// Async handles.
     Asyncs,
-    /// All handles.
+    /// All handles: the walk that was last stepped, see [`AllHandles`].
     Handles,
 }
 
@@ -121,6 +121,17 @@ impl Walk {
             Walk::Handles => ALL,
         }
     }
+}
+
+/// A walk over all handles, see [`Core::walk_begin`](crate::Core::walk_begin). It borrows nothing, and may be dropped at
+/// any time.
+#[derive(Debug, Clone, Copy)]
+pub struct AllHandles {
+    number: u32,
+    /// The handle that it comes to next; a sentinel's key at its end.
+    next: Key,
+    /// The number of the walk that this one is inside of, and the handle that it comes to next.
+    outer: (u32, Key),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -155,6 +166,9 @@ pub(crate) struct Slots<U> {
     /// For each [`Walk`] the element that it comes to next. Taking that one out of its list moves the cursor on; a
     /// sentinel when the walk is over.
     cursors: [u32; 3],
+    /// The walks over all handles that have begun so far, and the one among them that has the cursor.
+    walks: u32,
+    walking: u32,
     /// The lists that may have an element, as bits: put in when one is added, taken out when the list is next found
     /// empty. Most lists are empty in most turns, and this tells it of all of them at once.
     occupied: u16,
@@ -174,7 +188,8 @@ impl<U: Copy + Default> Slots<U> {
         let mut slots = Vec::new();
         slots.try_reserve(SENTINELS as usize)?;
         slots.extend((0..SENTINELS).map(sentinel));
-        Ok(Slots { slots, free: SENTINELS, cursors: [List::Handles as u32; 3], occupied: 0 })
+        let cursors = [List::Handles as u32; 3];
+        Ok(Slots { slots, free: SENTINELS, cursors, walks: 0, walking: 0, occupied: 0 })
     }
 
     /// Makes sure that the next [`Slots::insert`] needs no memory.
@@ -370,9 +385,43 @@ impl<U: Copy + Default> Slots<U> {
         Some(index)
     }
 
-    /// Ends all walks.
+    /// Begins a walk over all handles.
+    pub(crate) fn walk_all(&mut self) -> AllHandles {
+        let outer = (self.walking, self.next_of_all());
+        self.walks = self.walks.wrapping_add(1);
+        self.walking = self.walks;
+        self.walk(Walk::Handles, List::Handles);
+        AllHandles { number: self.walks, next: self.next_of_all(), outer }
+    }
+
+    /// The handle that such a walk comes to.
+    pub(crate) fn step_all(&mut self, walk: &mut AllHandles) -> Option<u32> {
+        if self.walking != walk.number {
+            // A walk inside this one was left before its end.
+            self.give_cursor(walk.number, walk.next);
+        }
+        let index = self.step(Walk::Handles);
+        walk.next = self.next_of_all();
+        if index.is_none() {
+            self.give_cursor(walk.outer.0, walk.outer.1);
+        }
+        index
+    }
+
+    /// Several walks over all handles may be under way, one inside the other: the innermost has the cursor.
+    fn give_cursor(&mut self, walk: u32, next: Key) {
+        self.walking = walk;
+        self.cursors[Walk::Handles as usize] = self.find(next).unwrap_or(List::Handles as u32);
+    }
+
+    fn next_of_all(&self) -> Key {
+        self.key(self.cursors[Walk::Handles as usize])
+    }
+
+    /// Ends all walks of a run. One over all handles is none of it.
     pub(crate) fn end_walks(&mut self) {
-        self.cursors = [List::Handles as u32; 3];
+        self.cursors[Walk::Watchers as usize] = List::Handles as u32;
+        self.cursors[Walk::Asyncs as usize] = List::Handles as u32;
     }
 }
 

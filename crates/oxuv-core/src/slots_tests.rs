@@ -168,3 +168,51 @@ fn what_is_made_during_a_walk_comes_behind_the_one_being_visited() {
     assert_eq!(visited, handles);
     assert_eq!(contents(&slots, List::Idle), [handles[0], new[0], new[1], handles[1], handles[2]]);
 }
+
+fn walk_all(slots: &mut TestSlots, mut visit: impl FnMut(&mut TestSlots, u32)) -> Vec<u32> {
+    let mut visited = Vec::new();
+    let mut walk = slots.walk_all();
+    while let Some(index) = slots.step_all(&mut walk) {
+        visited.push(index);
+        visit(slots, index);
+    }
+    visited
+}
+
+#[test]
+fn a_walk_inside_a_walk_over_all_handles_disturbs_it_not() {
+    let mut slots = TestSlots::new().unwrap();
+    let handles = [(); 3].map(|()| insert(&mut slots).index);
+    for left in 0..4 {
+        let visited = walk_all(&mut slots, |slots, _| {
+            let mut inner = slots.walk_all();
+            let visited: Vec<u32> = std::iter::from_fn(|| slots.step_all(&mut inner)).take(left).collect();
+            assert_eq!(visited, handles[..left]);
+        });
+        assert_eq!(visited, handles);
+    }
+}
+
+#[test]
+fn handles_may_be_freed_and_made_during_a_walk_over_all() {
+    for (gone, inner) in [(0, false), (1, false), (2, false), (0, true), (2, true)] {
+        let mut slots = TestSlots::new().unwrap();
+        let handles = [(); 3].map(|()| insert(&mut slots).index);
+        let mut new = None;
+        let visited = walk_all(&mut slots, |slots, index| {
+            if index != handles[0] {
+                return;
+            }
+            if inner {
+                assert_eq!(walk_all(slots, |_, _| {}), handles);
+            }
+            slots.remove(handles[gone]);
+            // The slot that was freed is taken again, for a handle that is not to be visited.
+            new = Some(insert(slots).index);
+        });
+        assert_eq!(new, Some(handles[gone]));
+        let expected: Vec<u32> =
+            handles.into_iter().filter(|&index| index == handles[0] || Some(index) != new).collect();
+        assert_eq!(visited, expected, "{gone} {inner}");
+    }
+}

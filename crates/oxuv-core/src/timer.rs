@@ -22,7 +22,7 @@ pub(crate) struct Timer {
 #[derive(Debug)]
 pub(crate) struct Timers {
     timers: Slab<Timer>,
-    heap: Heap,
+    pub(crate) heap: Heap,
     next_start_id: u32,
 }
 
@@ -34,8 +34,15 @@ impl Default for Timers {
 
 impl Timers {
     /// Nanoseconds of the loop's clock at which the first timer is due.
-    pub(crate) fn first_due(&self) -> Option<u64> {
-        self.heap.first().map(|first| first.due)
+    pub(crate) fn first_due(&mut self) -> Option<u64> {
+        while let Some(first) = self.heap.first() {
+            let wanted = self.entry(first.timer);
+            if wanted == *first {
+                return Some(wanted.due);
+            }
+            self.heap.change(wanted);
+        }
+        None
     }
 
     pub(crate) fn remove(&mut self, timer: u32) {
@@ -49,47 +56,19 @@ impl Timers {
         Entry { due, start_id, timer }
     }
 
-    /// Puts the heap right after a timer in it has got another time.
-    #[inline]
-    fn reorder(&mut self, timer: u32, was_due: u64) {
-        if self.timers[timer].due < was_due {
-            self.heap.change(self.entry(timer));
-        } else if self.heap.is_first(timer) {
-            self.settle();
-        }
-        // Else it was put off. Its entry comes to the front too early, and is put right there: a timer that is put off
-        // again and again costs next to nothing.
-    }
-
-    /// Takes a timer's entry out of the heap.
-    #[inline]
-    pub(crate) fn take_out(&mut self, timer: u32) {
-        let was_first = self.heap.is_first(timer);
-        self.heap.remove(timer);
-        if was_first {
-            self.settle();
-        }
-    }
-
-    /// Puts first entries right until the first one is.
-    #[inline]
-    fn settle(&mut self) {
-        while let Some(first) = self.heap.first() {
-            let wanted = self.entry(first.timer);
-            if wanted == *first {
-                break;
-            }
-            self.heap.change(wanted);
-        }
-    }
-
     /// Takes the first timer out of the heap if it is due at `time`.
     #[inline]
     fn pop_due(&mut self, time: u64) -> Option<u32> {
-        let first = self.heap.first().filter(|first| first.due <= time)?.timer;
-        self.heap.remove(first);
-        self.settle();
-        Some(first)
+        // An entry that is too old is too early, too: where it says that nothing is due, nothing is.
+        while let Some(first) = self.heap.first().filter(|first| first.due <= time) {
+            let wanted = self.entry(first.timer);
+            if wanted == *first {
+                self.heap.remove(wanted.timer);
+                return Some(wanted.timer);
+            }
+            self.heap.change(wanted);
+        }
+        None
     }
 }
 
@@ -196,7 +175,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let was_due = timer.due;
         (timer.due, timer.start_id, timer.repeat, timer.was_started) = (due, start_id, repeat, true);
         if self.slots[index].has(flag::ACTIVE) {
-            self.timers.reorder(state, was_due);
+            // Put off, it keeps its entry, which is put right when that comes to the front: a timer that is put off
+            // again and again costs next to nothing.
+            if due < was_due {
+                self.timers.heap.change(Entry { due, start_id, timer: state });
+            }
         } else {
             // It may be due in the pass under way.
             self.slots.unlink::<PHASE>(index);
@@ -207,7 +190,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     fn stop_timer(&mut self, index: u32) {
         if self.slots[index].has(flag::ACTIVE) {
-            self.timers.take_out(self.slots[index].state);
+            self.timers.heap.remove(self.slots[index].state);
             self.set_inactive(index);
         } else {
             // It may be due in the pass under way.
@@ -215,14 +198,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// Begins a pass of timers: it is about those due now, and no others. False if there are none.
+    /// Begins a pass of timers: it is about those due now, and no others.
     #[inline]
-    pub(crate) fn begin_timers(&mut self) -> bool {
-        let has_some = self.timers.first_due().is_some_and(|due| due <= self.now);
-        if has_some {
+    pub(crate) fn begin_timers(&mut self) {
+        if self.timers.heap.first().is_some_and(|first| first.due <= self.now) {
             self.collect_due_timers();
         }
-        has_some
     }
 
     fn collect_due_timers(&mut self) {

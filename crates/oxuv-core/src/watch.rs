@@ -84,6 +84,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    /// The number of the descriptor that a handle has, be it its own or somebody else's.
+    ///
+    /// # Errors
+    /// EBADF when it has none (yet, or any more); EINVAL for a stale key, and for kinds that never have one.
+    #[doc(alias = "uv_fileno")]
+    pub fn descriptor_number(&self, key: Key) -> Result<i32> {
+        let number = self.watch(Self::find_watcher(&self.slots, key).ok_or(Errno::EINVAL)?).number;
+        if number < 0 { Err(Errno::EBADF) } else { Ok(number) }
+    }
+
     /// The handle that watches a descriptor under this key, if it still does.
     #[inline]
     pub(crate) fn find_watcher(slots: &Slots<U>, key: Key) -> Option<u32> {

@@ -97,7 +97,7 @@ impl Epoll {
     #[inline(never)]
     fn wait_nanoseconds(&self, events: &mut Vec<Event>, nanoseconds: u64) -> Result<()> {
         if HAS_PWAIT2.load(Relaxed) {
-            match self.pwait2(events, nanoseconds) {
+            match self.pwait2(events, nanoseconds, None) {
                 Err(Errno::ENOSYS | Errno::EPERM) => HAS_PWAIT2.store(false, Relaxed),
                 done => return done,
             }
@@ -105,14 +105,50 @@ impl Epoll {
         self.wait_milliseconds(events, Some(&whole_milliseconds(nanoseconds)))
     }
 
-    fn pwait2(&self, events: &mut Vec<Event>, nanoseconds: u64) -> Result<()> {
+    /// As [`Epoll::wait`], with SIGPROF blocked meanwhile, besides what this thread blocks anyway.
+    ///
+    /// # Errors
+    /// As [`Epoll::wait`].
+    #[cold]
+    pub fn wait_without_sigprof(&self, events: &mut Vec<Event>, timeout: Option<u64>) -> Result<()> {
+        events.clear();
+        let mask = mask_with_sigprof();
+        if let Some(nanoseconds) = timeout.filter(|&nanoseconds| nanoseconds > 0)
+            && HAS_PWAIT2.load(Relaxed)
+        {
+            match self.pwait2(events, nanoseconds, Some(&mask)) {
+                Err(Errno::ENOSYS | Errno::EPERM) => HAS_PWAIT2.store(false, Relaxed),
+                done => return done,
+            }
+        }
+        self.pwait(events, timeout, &mask)
+    }
+
+    fn pwait(&self, events: &mut Vec<Event>, timeout: Option<u64>, mask: &libc::sigset_t) -> Result<()> {
+        let milliseconds = timeout.map_or(-1, |nanoseconds| {
+            let Timespec { tv_sec, tv_nsec } = whole_milliseconds(nanoseconds);
+            (tv_sec * 1000 + tv_nsec / 1_000_000) as libc::c_int
+        });
+        let (room, size) = (events.as_mut_ptr().cast(), events.capacity() as libc::c_int);
+        // SAFETY: the pointers are to the room of `events`, which is empty, and its size, and to the mask; both live
+        // until the call returns. `Event` has the layout of `epoll_event`, on which rustix relies, too.
+        let count = unsafe { libc::epoll_pwait(self.0.as_raw_fd(), room, size, milliseconds, mask) };
+        if count < 0 {
+            return Err(last_error());
+        }
+        // SAFETY: the kernel has filled in the first `count` events, no more than the capacity it was told.
+        unsafe { events.set_len(count as usize) };
+        Ok(())
+    }
+
+    fn pwait2(&self, events: &mut Vec<Event>, nanoseconds: u64, mask: Option<&libc::sigset_t>) -> Result<()> {
         let timeout = libc::timespec {
             tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
             tv_nsec: (nanoseconds % 1_000_000_000) as libc::c_long,
         };
         // SAFETY: the pointers are to the spare capacity of `events`, whose size is passed, to `timeout`, and to
-        // no signal mask; all live until the call returns. `Event` has the layout of `epoll_event`, on which
-        // rustix relies, too.
+        // a signal mask or none; all live until the call returns. `Event` has the layout of `epoll_event`, on which
+        // rustix relies, too. The kernel's own mask is the beginning of the C library's, a bit for each signal.
         let count = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
@@ -120,8 +156,8 @@ impl Epoll {
                 events.as_mut_ptr(),
                 events.capacity() as libc::c_int,
                 &raw const timeout,
-                std::ptr::null::<libc::sigset_t>(),
-                0_usize,
+                mask.map_or(std::ptr::null(), std::ptr::from_ref),
+                KERNEL_SIGNALS / 8,
             )
         };
         if count < 0 {
@@ -142,6 +178,22 @@ impl AsRawFd for Epoll {
 #[cold]
 fn last_error() -> Errno {
     Errno::from(std::io::Error::last_os_error())
+}
+
+/// The number of signals that the kernel has, on all machines but MIPS.
+const KERNEL_SIGNALS: usize = 64;
+
+/// This thread's signal mask, and SIGPROF.
+fn mask_with_sigprof() -> libc::sigset_t {
+    let mut mask = std::mem::MaybeUninit::uninit();
+    // SAFETY: the set is memory for one; with no new set the call changes nothing and cannot fail, but for writing the
+    // thread's set there, to which a signal that exists is added.
+    unsafe {
+        libc::sigemptyset(mask.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), mask.as_mut_ptr());
+        libc::sigaddset(mask.as_mut_ptr(), libc::SIGPROF);
+        mask.assume_init()
+    }
 }
 
 /// The timeout rounded up, so that the older call does not return early.
@@ -174,6 +226,44 @@ mod tests {
             shortest = shortest.min(waited);
         }
         assert!(shortest < 1_000_000, "{shortest}");
+    }
+
+    #[test]
+    fn a_profiler_does_not_interrupt_a_wait_that_blocks_its_signal() {
+        static CAUGHT: AtomicBool = AtomicBool::new(false);
+        extern "C" fn catch(_: libc::c_int) {
+            CAUGHT.store(true, Relaxed);
+        }
+        let epoll = Epoll::new().unwrap();
+        let mut events = Vec::with_capacity(1);
+        // SAFETY: the handler sets a flag, and this is this thread's own number.
+        let waiting = unsafe {
+            libc::signal(libc::SIGPROF, catch as *const () as libc::sighandler_t);
+            libc::pthread_self()
+        };
+        for is_older_call in [true, false] {
+            let sender = std::thread::spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(30));
+                // SAFETY: the thread waits for this one.
+                unsafe { libc::pthread_kill(waiting, libc::SIGPROF) };
+            });
+            let timeout = Some(200_000_000);
+            let waited = match is_older_call {
+                true => epoll.pwait(&mut events, timeout, &mask_with_sigprof()),
+                false => epoll.wait_without_sigprof(&mut events, timeout),
+            };
+            assert_eq!(waited, Ok(()));
+            sender.join().unwrap();
+            assert!(events.is_empty());
+            assert!(CAUGHT.swap(false, Relaxed), "the signal comes when the wait is over");
+        }
+        let wake = EventFd::new().unwrap();
+        epoll.set(wake.as_raw_fd(), 7, EventFlags::IN, false).unwrap();
+        wake.wake();
+        for timeout in [None, Some(0), Some(1_000_000_000)] {
+            epoll.wait_without_sigprof(&mut events, timeout).unwrap();
+            assert_eq!(events.iter().map(|event| { event.data }.u64()).collect::<Vec<_>>(), [7]);
+        }
     }
 
     #[test]

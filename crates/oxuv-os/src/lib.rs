@@ -19,6 +19,7 @@ pub mod net;
 pub mod random;
 mod shared;
 pub mod socket;
+pub mod system;
 pub mod thread;
 mod wake;
 

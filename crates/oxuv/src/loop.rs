@@ -204,8 +204,8 @@ impl LoopRef {
     pub fn handles(&self) -> Vec<Handle> {
         let mut keys = Vec::new();
         let _ = self.0.with(|core| {
-            core.walk_begin();
-            keys.extend(std::iter::from_fn(|| core.walk_next()));
+            let mut walk = core.walk_begin();
+            keys.extend(std::iter::from_fn(|| core.walk_next(&mut walk)));
             Ok(())
         });
         keys.into_iter().map(|(key, _)| Handle::new(self, key)).collect()

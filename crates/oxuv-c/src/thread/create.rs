@@ -113,7 +113,8 @@ pub unsafe extern "C-unwind" fn uv_thread_detach(tid: *mut uv_thread_t) -> c_int
 
 /// Waits until a thread has ended, and lets go of it.
 ///
-/// UV_EDEADLK for the calling thread itself; UV_EINVAL if it is detached, or another thread waits for it.
+/// The negative EDEADLK, for which libuv has no name, for the calling thread itself; UV_EINVAL if it is detached, or
+/// another thread waits for it.
 ///
 /// # Safety
 /// `tid` points to a thread that was neither joined nor, if it has ended, detached.

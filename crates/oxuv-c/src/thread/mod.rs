@@ -5,9 +5,7 @@
 //! notices, as libuv does: a program that believes it has a lock must not go on without.
 //!
 //! Several of these functions may be left by an exception: a thread that waits in one of them is cancelled, or the
-//! function that [`uv_once`] calls throws. So none of them keeps anything that would have to be dropped.
-
-#![allow(non_camel_case_types)] // The names are C's.
+//! function that [`uv_once`] calls throws. What calls them has nothing to drop.
 
 mod affinity;
 mod barrier;
@@ -27,31 +25,18 @@ use std::process::abort;
 
 use oxuv_core::{Errno, Result};
 
-pub use affinity::{uv_cpumask_size, uv_thread_getaffinity, uv_thread_getcpu, uv_thread_setaffinity};
-pub use barrier::{uv_barrier_destroy, uv_barrier_init, uv_barrier_t, uv_barrier_wait};
-pub use condition::{
-    uv_cond_broadcast, uv_cond_destroy, uv_cond_init, uv_cond_signal, uv_cond_t, uv_cond_timedwait, uv_cond_wait,
-};
-pub use create::{
-    UV_THREAD_HAS_STACK_SIZE, UV_THREAD_NO_FLAGS, uv_thread_cb, uv_thread_create, uv_thread_create_ex,
-    uv_thread_detach, uv_thread_equal, uv_thread_join, uv_thread_options_t, uv_thread_self, uv_thread_t,
-};
-pub use key::{uv_key_create, uv_key_delete, uv_key_get, uv_key_set, uv_key_t};
-pub use mutex::{
-    uv_mutex_destroy, uv_mutex_init, uv_mutex_init_recursive, uv_mutex_lock, uv_mutex_t, uv_mutex_trylock,
-    uv_mutex_unlock,
-};
-pub use name::{uv_thread_getname, uv_thread_setname};
-pub use once::{uv_once, uv_once_cb, uv_once_t};
-pub use priority::{
-    UV_THREAD_PRIORITY_ABOVE_NORMAL, UV_THREAD_PRIORITY_BELOW_NORMAL, UV_THREAD_PRIORITY_HIGHEST,
-    UV_THREAD_PRIORITY_LOWEST, UV_THREAD_PRIORITY_NORMAL, uv_thread_getpriority, uv_thread_setpriority,
-};
-pub use rwlock::{
-    uv_rwlock_destroy, uv_rwlock_init, uv_rwlock_rdlock, uv_rwlock_rdunlock, uv_rwlock_t, uv_rwlock_tryrdlock,
-    uv_rwlock_trywrlock, uv_rwlock_wrlock, uv_rwlock_wrunlock,
-};
-pub use semaphore::{uv_sem_destroy, uv_sem_init, uv_sem_post, uv_sem_t, uv_sem_trywait, uv_sem_wait};
+// Every module exports its part of the interface.
+pub use affinity::*;
+pub use barrier::*;
+pub use condition::*;
+pub use create::*;
+pub use key::*;
+pub use mutex::*;
+pub use name::*;
+pub use once::*;
+pub use priority::*;
+pub use rwlock::*;
+pub use semaphore::*;
 
 // What may be left by an exception, which the libc crate's declarations rule out: the C library throws one of its own
 // where a thread is cancelled.
@@ -88,8 +73,9 @@ fn must(function: &str, result: Result<()>) {
 
 #[cold]
 fn broken(function: &str, error: Errno) -> ! {
+    let message = format!("libuv.so.1 (oxuv): {function}: {error}, aborting\n");
     // Without the macro, which panics when there is nowhere to print to.
-    let _ = writeln!(stderr(), "libuv.so.1 (oxuv): {function}: {error}, aborting");
+    let _ = stderr().write_all(message.as_bytes());
     abort();
 }
 

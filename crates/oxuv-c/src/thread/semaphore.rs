@@ -19,16 +19,6 @@ fn check(returned: c_int) -> Result<()> {
     if returned == 0 { Ok(()) } else { Err(io::Error::last_os_error().into()) }
 }
 
-/// Goes on waiting after a signal.
-fn uninterrupted(mut wait: impl FnMut() -> c_int) -> Result<()> {
-    loop {
-        match check(wait()) {
-            Err(Errno::EINTR) => {}
-            result => return result,
-        }
-    }
-}
-
 /// Initialises a semaphore with a number.
 ///
 /// UV_EINVAL for one beyond what an `int` holds.
@@ -61,14 +51,19 @@ pub unsafe extern "C-unwind" fn uv_sem_post(sem: *mut uv_sem_t) {
     must("uv_sem_post", check(unsafe { libc::sem_post(sem) }));
 }
 
-/// Takes 1, waiting until there is something to take.
+/// Takes 1, waiting until there is something to take. Signals do not end the wait.
 ///
 /// # Safety
 /// `sem` was initialised, and is not destroyed before this is over.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_sem_wait(sem: *mut uv_sem_t) {
-    // SAFETY: made by `uv_sem_init`, and there as long as anybody waits.
-    must("uv_sem_wait", uninterrupted(|| unsafe { sem_wait(sem) }));
+    loop {
+        // SAFETY: made by `uv_sem_init`, and there as long as anybody waits.
+        match check(unsafe { sem_wait(sem) }) {
+            Err(Errno::EINTR) => {}
+            result => return must("uv_sem_wait", result),
+        }
+    }
 }
 
 /// Takes 1 if there is something to take: else UV_EAGAIN.
@@ -78,7 +73,7 @@ pub unsafe extern "C-unwind" fn uv_sem_wait(sem: *mut uv_sem_t) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_sem_trywait(sem: *mut uv_sem_t) -> c_int {
     // SAFETY: made by `uv_sem_init`, and there still.
-    match uninterrupted(|| unsafe { libc::sem_trywait(sem) }) {
+    match check(unsafe { libc::sem_trywait(sem) }) {
         Ok(()) => 0,
         Err(Errno::EAGAIN) => Errno::EAGAIN.code(),
         Err(error) => broken("uv_sem_trywait", error),

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) enum Link {
     Static,
     Shared,
+    /// Not linked with it: the program loads it itself.
+    Nothing,
 }
 
 /// The directory of this crate.
@@ -19,6 +21,11 @@ pub(crate) fn library(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let found = test.ancestors().skip(1).take(2).map(|directory| directory.join(name)).find(|path| path.exists());
     found.unwrap_or_else(|| panic!("there is no {name} near {}", test.display()))
+}
+
+/// The directory of our headers.
+pub(crate) fn include() -> PathBuf {
+    Path::new(CRATE).join("include")
 }
 
 /// Whether C++ can be compiled here.
@@ -35,7 +42,7 @@ pub(crate) fn program(source: &str, link: Link) -> PathBuf {
         if source.extension().is_some_and(|end| end == "cc") { ("c++", "-std=c++11") } else { ("cc", "-std=c99") };
     let mut cc = Command::new(compiler);
     cc.args([standard, "-Wall", "-Wextra", "-pedantic", "-Werror", "-g", "-O1", "-I"]);
-    cc.arg(Path::new(CRATE).join("include")).arg("-o").arg(&program).arg(source);
+    cc.arg(include()).arg("-o").arg(&program).arg(source);
     match link {
         Link::Static => cc.arg(library("libuv.a")).args(["-lpthread", "-ldl", "-lm"]),
         Link::Shared => {
@@ -43,17 +50,18 @@ pub(crate) fn program(source: &str, link: Link) -> PathBuf {
             std::os::unix::fs::symlink(library("libuv.so"), directory.join("libuv.so.1")).unwrap();
             cc.arg(directory.join("libuv.so.1")).arg(format!("-Wl,-rpath,{}", directory.display()))
         }
+        Link::Nothing => cc.arg("-ldl"),
     };
     succeed(cc.output().unwrap());
     program
 }
 
-fn source_of(name: &str) -> PathBuf {
+pub(crate) fn source_of(name: &str) -> PathBuf {
     Path::new(CRATE).join("tests/c").join(name)
 }
 
 /// Tests run side by side: each program gets a directory of its own.
-fn new_directory() -> PathBuf {
+pub(crate) fn new_directory() -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);

@@ -1,121 +1,135 @@
-//! The structures are as large as libuv's, and their public fields lie where libuv's do.
-//!
-//! The numbers are facts of libuv's binary interface on 64-bit Linux: 1.44 to 1.53 have the same.
+//! `abi/layout.tsv` has the layout of libuv's types on 64-bit x86: our header agrees with it, and so do our structures.
 
 use std::mem::{align_of, offset_of, size_of};
 
-use crate::build::{self, Link};
+use crate::facts::{Header, Member};
 
-use uv::{
-    uv_buf_t, uv_check_t, uv_handle_t, uv_idle_t, uv_loop_t, uv_prepare_t, uv_req_t, uv_shutdown_t, uv_stream_t,
-    uv_tcp_t, uv_timer_t, uv_write_t,
-};
+const TABLE: &str = include_str!("../../abi/layout.tsv");
 
-/// Structures and fields as C names them, and libuv's sizes and offsets.
-const FACTS: &str = "\
-uv_loop_t 848
-uv_loop_t.data 0
-uv_loop_t.active_handles 8
-uv_handle_t 96
-uv_handle_t.data 0
-uv_handle_t.loop 8
-uv_handle_t.type 16
-uv_timer_t 152
-uv_timer_t.data 0
-uv_timer_t.loop 8
-uv_timer_t.type 16
-uv_idle_t 120
-uv_idle_t.type 16
-uv_prepare_t 120
-uv_prepare_t.type 16
-uv_check_t 120
-uv_check_t.type 16
-uv_stream_t 248
-uv_stream_t.data 0
-uv_stream_t.loop 8
-uv_stream_t.type 16
-uv_stream_t.write_queue_size 96
-uv_stream_t.io_watcher.fd 184
-uv_tcp_t 248
-uv_tcp_t.data 0
-uv_tcp_t.loop 8
-uv_tcp_t.type 16
-uv_tcp_t.write_queue_size 96
-uv_tcp_t.io_watcher.fd 184
-uv_req_t 64
-uv_req_t.data 0
-uv_req_t.type 8
-uv_write_t 192
-uv_write_t.data 0
-uv_write_t.type 8
-uv_write_t.send_handle 72
-uv_write_t.handle 80
-uv_shutdown_t 80
-uv_shutdown_t.data 0
-uv_shutdown_t.type 8
-uv_shutdown_t.handle 64
-uv_buf_t 16
-uv_buf_t.base 0
-uv_buf_t.len 8
-";
-
-#[test]
-fn the_header_agrees_with_libuv() {
-    assert_eq!(build::run(&build::program("layout.c", Link::Static)), FACTS);
+/// A line of the table.
+pub(crate) struct Row {
+    pub(crate) of: &'static str,
+    /// `None`: all of the type.
+    pub(crate) field: Option<&'static str>,
+    /// The offset, or `-` of a whole type; the size; the declared type, or the alignment.
+    pub(crate) layout: String,
+    declared: &'static str,
+    /// Offset and size in libuv 1.44, or `None` if it was not there.
+    pub(crate) place_in_1_44: Option<String>,
 }
 
-#[test]
-fn rust_agrees_with_libuv() {
-    let ours = [
-        ("uv_loop_t", size_of::<uv_loop_t>()),
-        ("uv_loop_t.data", offset_of!(uv_loop_t, data)),
-        ("uv_handle_t", size_of::<uv_handle_t>()),
-        ("uv_handle_t.data", offset_of!(uv_handle_t, data)),
-        ("uv_handle_t.loop", offset_of!(uv_handle_t, r#loop)),
-        ("uv_handle_t.type", offset_of!(uv_handle_t, r#type)),
-        ("uv_timer_t", size_of::<uv_timer_t>()),
-        ("uv_timer_t.data", offset_of!(uv_timer_t, handle.data)),
-        ("uv_idle_t", size_of::<uv_idle_t>()),
-        ("uv_prepare_t", size_of::<uv_prepare_t>()),
-        ("uv_check_t", size_of::<uv_check_t>()),
-        ("uv_check_t.type", offset_of!(uv_check_t, handle.r#type)),
-        ("uv_stream_t", size_of::<uv_stream_t>()),
-        ("uv_stream_t.data", offset_of!(uv_stream_t, handle.data)),
-        ("uv_stream_t.write_queue_size", offset_of!(uv_stream_t, write_queue_size)),
-        ("uv_stream_t.io_watcher.fd", offset_of!(uv_stream_t, io_watcher.fd)),
-        ("uv_tcp_t", size_of::<uv_tcp_t>()),
-        ("uv_tcp_t.type", offset_of!(uv_tcp_t, stream.handle.r#type)),
-        ("uv_tcp_t.io_watcher.fd", offset_of!(uv_tcp_t, stream.io_watcher.fd)),
-        ("uv_req_t", size_of::<uv_req_t>()),
-        ("uv_req_t.data", offset_of!(uv_req_t, data)),
-        ("uv_req_t.type", offset_of!(uv_req_t, r#type)),
-        ("uv_write_t", size_of::<uv_write_t>()),
-        ("uv_write_t.type", offset_of!(uv_write_t, req.r#type)),
-        ("uv_write_t.send_handle", offset_of!(uv_write_t, send_handle)),
-        ("uv_write_t.handle", offset_of!(uv_write_t, handle)),
-        ("uv_shutdown_t", size_of::<uv_shutdown_t>()),
-        ("uv_shutdown_t.type", offset_of!(uv_shutdown_t, req.r#type)),
-        ("uv_shutdown_t.handle", offset_of!(uv_shutdown_t, handle)),
-        ("uv_buf_t", size_of::<uv_buf_t>()),
-        ("uv_buf_t.base", offset_of!(uv_buf_t, base)),
-        ("uv_buf_t.len", offset_of!(uv_buf_t, len)),
-    ];
-    for (name, number) in ours {
-        let line = format!("{name} {number}");
-        assert!(FACTS.lines().any(|fact| fact == line), "{line}");
+impl Row {
+    pub(crate) fn member(&self) -> Member<'static> {
+        Member { of: self.of, field: self.field, declared: self.declared }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.field.map_or(self.of.to_string(), |field| format!("{}.{field}", self.of))
     }
 }
 
+pub(crate) fn rows() -> Vec<Row> {
+    let row = |line: &'static str| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [of, field, offset, size, declared, _, older] = columns[..] else { panic!("{line}") };
+        let layout = format!("{offset} {size} {declared}");
+        let place_in_1_44 = match older.split_once(',') {
+            Some((offset, size)) => Some(format!("{offset} {size}")),
+            None if older == "same" => Some(format!("{offset} {size}")),
+            None => None,
+        };
+        Row { of, field: (field != "-").then_some(field), layout, declared, place_in_1_44 }
+    };
+    TABLE.lines().skip(1).map(row).collect()
+}
+
 #[test]
-fn everything_is_aligned_like_a_pointer() {
-    let ours = [
-        align_of::<uv_loop_t>(),
-        align_of::<uv_timer_t>(),
-        align_of::<uv_idle_t>(),
-        align_of::<uv_tcp_t>(),
-        align_of::<uv_write_t>(),
-        align_of::<uv_shutdown_t>(),
-        align_of::<uv_buf_t>(),
-    ];
-    assert_eq!(ours, [8; 7]);
+#[cfg(target_arch = "x86_64")]
+fn the_header_agrees_with_libuv() {
+    let rows = rows();
+    let found = Header::ours().layout(&rows.iter().map(Row::member).collect::<Vec<_>>());
+    for (row, found) in rows.iter().zip(found) {
+        assert_eq!(found.as_deref(), Some(row.layout.as_str()), "{}", row.name());
+    }
+}
+
+/// What the table says of a name: offset and size, or size and alignment.
+fn fact(name: &str) -> (usize, usize) {
+    let row = rows().into_iter().find(|row| row.name() == name);
+    let layout = row.unwrap_or_else(|| panic!("the table has no {name}")).layout;
+    let numbers: Vec<usize> = layout.split(' ').filter_map(|word| word.parse().ok()).collect();
+    (numbers[0], numbers[1])
+}
+
+/// Compares structures of this crate with the table: the Rust type, then fields as C names them, each with its path in
+/// Rust. Returns the names of the types.
+macro_rules! compare {
+    ($($of:ident { $($field:literal: $($path:ident).+),* $(,)? })*) => {[$({
+        let name = stringify!($of);
+        assert_eq!((size_of::<uv::$of>(), align_of::<uv::$of>()), fact(name), "{name}");
+        $({
+            let field = format!("{name}.{}", $field);
+            assert_eq!(offset_of!(uv::$of, $($path).+), fact(&field).0, "{field}");
+        })*
+        name
+    }),*]};
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn rust_agrees_with_libuv() {
+    let compared = compare! {
+        uv_loop_t { "data": data }
+        uv_handle_t { "data": data, "loop": r#loop, "type": r#type }
+        uv_async_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type }
+        uv_timer_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type }
+        uv_idle_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type }
+        uv_prepare_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type }
+        uv_check_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type }
+        uv_stream_t {
+            "data": handle.data, "loop": handle.r#loop, "type": handle.r#type,
+            "write_queue_size": write_queue_size, "io_watcher.fd": io_watcher.fd,
+        }
+        uv_tcp_t {
+            "data": stream.handle.data, "loop": stream.handle.r#loop, "type": stream.handle.r#type,
+            "write_queue_size": stream.write_queue_size, "io_watcher.fd": stream.io_watcher.fd,
+        }
+        uv__io_t { "fd": fd }
+        uv_req_t { "data": data, "type": r#type }
+        uv_write_t { "data": req.data, "type": req.r#type, "send_handle": send_handle, "handle": handle }
+        uv_shutdown_t { "data": req.data, "type": req.r#type, "handle": handle }
+        uv_buf_t { "base": base, "len": len }
+        uv_random_t { "data": req.data, "type": req.r#type, "loop": r#loop }
+        uv_thread_options_t { "flags": flags, "stack_size": stack_size }
+        uv_timespec64_t { "tv_sec": tv_sec, "tv_nsec": tv_nsec }
+        uv_timeval64_t { "tv_sec": tv_sec, "tv_usec": tv_usec }
+        uv_lib_t {}
+    };
+    // The watchers are one structure in Rust, which has no name in C.
+    let known = [&compared[..], &["uv_watcher_t"]].concat();
+    let left_out: Vec<String> = structures().into_iter().filter(|name| !known.contains(&name.as_str())).collect();
+    assert!(left_out.is_empty(), "to be compared above: {left_out:?}");
+}
+
+/// The structures that this crate shares with C.
+fn structures() -> Vec<String> {
+    let mut names = Vec::new();
+    let mut directories = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let source = std::fs::read_to_string(path).unwrap();
+            for keyword in ["pub struct uv_", "pub union uv_"] {
+                names.extend(source.split(keyword).skip(1).map(|rest| {
+                    let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+                    format!("uv_{name}")
+                }));
+            }
+        }
+    }
+    names
 }

@@ -5,7 +5,12 @@
 
 mod build;
 mod echo;
+mod examples;
 mod exports;
+mod facts;
+mod header;
 mod layout;
+mod loading;
+mod peers;
 mod programs;
 mod trace;

@@ -1,26 +1,67 @@
-//! Programs that check for themselves, with both libraries.
+//! Programs that check for themselves, each linked with both libraries.
+
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::build::{self, Link};
 
-#[test]
-fn timers_and_watchers() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("timer.c", link)), "ok\n");
-    }
+macro_rules! programs {
+    ($($test:ident: $source:literal;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                for link in [Link::Static, Link::Shared] {
+                    assert_eq!(build::run(&build::program($source, link)), "ok\n");
+                }
+            }
+        )*
+
+        const SOURCES: &[&str] = &[$($source),*];
+    };
 }
 
-#[test]
-fn callbacks_may_do_anything_to_any_handle() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("reentrant.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn callbacks_may_be_left_by_longjmp() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("jump.c", link)), "ok\n");
-    }
+programs! {
+    a_connection_may_end_by_a_reset: "close_reset.c";
+    a_loop_counts_its_events_and_how_long_it_waits: "metrics.c";
+    a_stream_tells_its_state: "stream_state.c";
+    a_try_to_write_takes_what_fits: "try_write.c";
+    addresses_have_texts: "address.c";
+    affinity: "thread_affinity.c";
+    all_handles_have_something_in_common: "handles.c";
+    async_handles_are_sent_to_from_anywhere: "async.c";
+    barriers: "thread_barrier.c";
+    callbacks_may_be_left_by_longjmp: "jump.c";
+    callbacks_may_do_anything_to_any_handle: "reentrant.c";
+    clocks_sleep_and_random_bytes: "clock.c";
+    conditions: "thread_condition.c";
+    connections_are_made: "tcp_connect.c";
+    descriptors_of_others_are_watched: "poll.c";
+    each_direction_of_a_connection_ends_by_itself: "half_close.c";
+    errors_have_names_and_messages: "errors.c";
+    handles_are_printed: "print.c";
+    libraries_are_loaded_and_searched: "dl.c";
+    locks: "thread_lock.c";
+    loops_are_made_asked_and_ended: "loop.c";
+    memory_comes_from_the_programs_allocator: "allocator.c";
+    names: "thread_name.c";
+    once_and_keys: "thread_once.c";
+    options_of_connections: "tcp_options.c";
+    priorities: "thread_priority.c";
+    semaphores: "thread_semaphore.c";
+    the_environment: "env.c";
+    the_machine_and_its_system: "uname.c";
+    the_memory_of_the_system: "system_memory.c";
+    the_network_interfaces: "interfaces.c";
+    the_paths_of_the_process: "paths.c";
+    the_processors: "cpu.c";
+    the_title_of_the_process: "process_title.c";
+    the_users: "users.c";
+    threads: "thread.c";
+    threads_may_end_in_a_callback: "end_thread.c";
+    timers_and_watchers: "timer.c";
+    units_of_16_bits_become_bytes_and_come_back: "strings.c";
+    walks_by_callbacks_that_do_anything: "walk.c";
+    writes_for_which_memory_is_short: "short_memory.c";
 }
 
 #[test]
@@ -34,25 +75,16 @@ fn callbacks_may_be_left_by_an_exception() {
     }
 }
 
-#[test]
-fn threads_may_end_in_a_callback() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("end_thread.c", link)), "ok\n");
-    }
-}
+/// The sources of the other tests, which need a peer, an argument or another way to be built.
+const OTHERS: &[&str] = &["echo_server.c", "layout.c", "linked.c", "load.c", "trace_server.c"];
 
 #[test]
-fn async_handles_are_sent_to_from_anywhere() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("async.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn memory_comes_from_the_programs_allocator() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("allocator.c", link)), "ok\n");
-    }
+fn no_program_is_forgotten() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let there: BTreeSet<String> = names.filter(|name| name.ends_with(".c")).collect();
+    let known: BTreeSet<String> = SOURCES.iter().chain(OTHERS).map(|&name| name.into()).collect();
+    assert_eq!(there, known);
 }
 
 #[test]

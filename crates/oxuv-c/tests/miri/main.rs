@@ -15,5 +15,6 @@
 mod connect;
 mod loops;
 mod memory;
+mod strings;
 #[cfg(miri)]
 mod tcp;

@@ -82,8 +82,8 @@ impl Machine<'_> {
                 model.note_time(core.time())
             }
             Action::Walk => {
-                core.walk_begin();
-                let walked: Vec<u64> = std::iter::from_fn(|| core.walk_next()).map(|(_, user)| user).collect();
+                let mut walk = core.walk_begin();
+                let walked: Vec<u64> = std::iter::from_fn(|| core.walk_next(&mut walk)).map(|(_, user)| user).collect();
                 let expected: Vec<u64> = model.order.iter().map(|&place| model.handles[place].user).collect();
                 same("the walk", walked, expected)
             }

@@ -1,0 +1,97 @@
+//! What is measured: each workload is a program that all contestants have, at a size.
+
+/// A program at a size.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Workload {
+    /// What it is called on the command line.
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    /// The program's name for it, the same in `front.rs` and in `c/`.
+    pub(crate) program: &'static str,
+    /// The handles that it has.
+    pub(crate) handles: usize,
+    /// What the client of an echo server sends.
+    pub(crate) traffic: Option<Traffic>,
+    /// The operations of the shorter and the longer of two runs whose counts are subtracted; `None`: it takes too long
+    /// under callgrind, and the same at a smaller size says it.
+    pub(crate) counted: Option<(usize, usize)>,
+    /// The operations of a run that is timed.
+    pub(crate) timed: usize,
+}
+
+/// Each of the connections sends `depth` requests of `size` bytes at a time.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Traffic {
+    pub(crate) connections: usize,
+    pub(crate) size: usize,
+    pub(crate) depth: usize,
+}
+
+const fn plain(name: &'static str, title: &'static str, short: usize, long: usize, timed: usize) -> Workload {
+    Workload { name, title, program: name, handles: 1, traffic: None, counted: Some((short, long)), timed }
+}
+
+const fn timers(name: &'static str, title: &'static str, program: &'static str, handles: usize) -> Workload {
+    let counted = if handles > 10_000 { None } else { Some((handles, 3 * handles)) };
+    let timed = if handles > 10_000 { handles } else { 20 * handles };
+    Workload { name, title, program, handles, traffic: None, counted, timed }
+}
+
+const fn echo(
+    name: &'static str,
+    title: &'static str,
+    program: &'static str,
+    connections: usize,
+    size: usize,
+    depth: usize,
+) -> Workload {
+    let step = connections * depth;
+    let rounds = if step < 500 { 500 } else { step };
+    let traffic = Some(Traffic { connections, size, depth });
+    let counted = Some((rounds / step * step, rounds / step * step + 5_000usize.div_ceil(step) * step));
+    let timed = 40_000usize.div_ceil(step) * step;
+    Workload { name, title, program, handles: connections, traffic, counted, timed }
+}
+
+impl Workload {
+    pub(crate) const ALL: &[Workload] = &[
+        plain("turn", "turn: one idle, one prepare, one check", 500, 5_500, 200_000),
+        Workload { program: "idle", ..plain("idle-1", "idle callback, alone", 500, 5_500, 200_000) },
+        Workload {
+            program: "idle",
+            handles: 1000,
+            ..plain("idle-1000", "idle callback, 1000 handles", 10_000, 110_000, 20_000_000)
+        },
+        timers("insert-10k", "timer started, 10,000", "timer-insert", 10_000),
+        timers("fire-10k", "timer fired, 10,000", "timer-fire", 10_000),
+        timers("cancel-10k", "timer stopped, 10,000", "timer-cancel", 10_000),
+        timers("rearm-10k", "timer put off, 10,000", "timer-rearm", 10_000),
+        timers("insert-1m", "timer started, 1 million", "timer-insert", 1_000_000),
+        timers("fire-1m", "timer fired, 1 million", "timer-fire", 1_000_000),
+        timers("cancel-1m", "timer stopped, 1 million", "timer-cancel", 1_000_000),
+        timers("rearm-1m", "timer put off, 1 million", "timer-rearm", 1_000_000),
+        plain("async", "async send and its callback", 500, 5_500, 200_000),
+        plain("async-coalesced", "async send that finds one pending", 10_000, 110_000, 20_000_000),
+        echo("echo-try", "echo, try_write: 1 x 64 B", "echo-try", 1, 64, 1),
+        echo("echo-1", "echo: 1 x 64 B", "echo-write", 1, 64, 1),
+        echo("echo-1-16", "echo: 1 x 64 B, 16 at a time", "echo-write", 1, 64, 16),
+        echo("echo-1-4k", "echo: 1 x 4 KiB", "echo-write", 1, 4096, 1),
+        echo("echo-1-4k-16", "echo: 1 x 4 KiB, 16 at a time", "echo-write", 1, 4096, 16),
+        echo("echo-50", "echo: 50 x 64 B", "echo-write", 50, 64, 1),
+        echo("echo-50-16", "echo: 50 x 64 B, 16 at a time", "echo-write", 50, 64, 16),
+        echo("echo-50-4k", "echo: 50 x 4 KiB", "echo-write", 50, 4096, 1),
+        echo("echo-50-4k-16", "echo: 50 x 4 KiB, 16 at a time", "echo-write", 50, 4096, 16),
+        echo("echo-500", "echo: 500 x 64 B", "echo-write", 500, 64, 1),
+        echo("echo-500-16", "echo: 500 x 64 B, 16 at a time", "echo-write", 500, 64, 16),
+        echo("echo-500-4k", "echo: 500 x 4 KiB", "echo-write", 500, 4096, 1),
+        echo("echo-500-4k-16", "echo: 500 x 4 KiB, 16 at a time", "echo-write", 500, 4096, 16),
+    ];
+
+    pub(crate) fn from_name(name: &str) -> Result<&'static Workload, String> {
+        let found = Workload::ALL.iter().find(|workload| workload.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Workload::ALL.iter().map(|workload| workload.name).collect();
+            format!("there is no workload {name:?}, but {}", names.join(", "))
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! The programs in `examples/c` do what they say.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use crate::build::{self, Link};
+
+fn example(name: &str, link: Link) -> std::path::PathBuf {
+    build::program(&format!("../../examples/c/{name}.c"), link)
+}
+
+#[test]
+fn a_timer_fires_once() {
+    for link in [Link::Static, Link::Shared] {
+        assert_eq!(build::run(&example("timer", link)), "a tenth of a second later\n");
+    }
+}
+
+#[test]
+fn prepare_runs_before_each_wait() {
+    let prepare = "prepare: the loop is about to wait\n";
+    let printed = build::run(&example("prepare_timer", Link::Shared));
+    // A wait may end a moment before the timer's millisecond, and there is one more turn then.
+    let mut lines: Vec<&str> = printed.split_inclusive('\n').collect();
+    lines.dedup();
+    assert_eq!(lines.concat(), format!("{prepare}timer: 1\n{prepare}timer: 2\n{prepare}timer: 3\n"));
+}
+
+#[test]
+fn the_echo_server_gives_everything_back() {
+    let mut server =
+        Command::new(example("tcp_echo", Link::Shared)).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let port: u16 = line.trim().strip_prefix("nc 127.0.0.1 ").unwrap().parse().unwrap();
+
+    // More than the sockets hold: the server must stop reading, and go on.
+    let message: Vec<u8> = (0..8 << 20).map(|nth: u32| (nth * 7 / 5) as u8).collect();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+                let mut back = stream.try_clone().unwrap();
+                let message = &message;
+                scope.spawn(move || {
+                    stream.write_all(message).unwrap();
+                    stream.shutdown(Shutdown::Write).unwrap();
+                });
+                let mut answer = Vec::new();
+                back.read_to_end(&mut answer).unwrap();
+                assert!(answer == *message, "{} bytes came back, or others", answer.len());
+            });
+        }
+    });
+    server.kill().unwrap();
+    server.wait().unwrap();
+}

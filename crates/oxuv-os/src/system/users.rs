@@ -1,0 +1,184 @@
+//! Users and groups, from wherever the C library knows them.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+
+use crate::{Errno, Result};
+
+/// The user whose rights this process has.
+pub fn effective_user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// An entry of the user database, and the memory that its texts lie in.
+#[derive(Debug)]
+pub struct User {
+    entry: libc::passwd,
+    _texts: Vec<u8>,
+}
+
+impl User {
+    /// The user with this number.
+    ///
+    /// # Errors
+    /// ENOENT when there is none; ENOMEM, EMFILE and other errors of the database.
+    #[doc(alias = "uv_os_get_passwd2")]
+    pub fn with_id(id: u32) -> Result<User> {
+        let (entry, texts) = look_up(id, libc::getpwuid_r)?;
+        Ok(User { entry, _texts: texts })
+    }
+
+    /// The login name.
+    pub fn name(&self) -> &CStr {
+        text(self, self.entry.pw_name)
+    }
+
+    /// The home directory.
+    pub fn home(&self) -> &CStr {
+        text(self, self.entry.pw_dir)
+    }
+
+    /// The program that a login starts.
+    pub fn shell(&self) -> &CStr {
+        text(self, self.entry.pw_shell)
+    }
+
+    /// The user's number.
+    pub fn id(&self) -> u32 {
+        self.entry.pw_uid
+    }
+
+    /// The number of the user's first group.
+    pub fn group_id(&self) -> u32 {
+        self.entry.pw_gid
+    }
+}
+
+/// An entry of the group database, and the memory that its texts lie in.
+#[derive(Debug)]
+pub struct Group {
+    entry: libc::group,
+    _texts: Vec<u8>,
+}
+
+impl Group {
+    /// The group with this number.
+    ///
+    /// # Errors
+    /// As [`User::with_id`].
+    #[doc(alias = "uv_os_get_group")]
+    pub fn with_id(id: u32) -> Result<Group> {
+        let (entry, texts) = look_up(id, libc::getgrgid_r)?;
+        Ok(Group { entry, _texts: texts })
+    }
+
+    /// The name.
+    pub fn name(&self) -> &CStr {
+        text(self, self.entry.gr_name)
+    }
+
+    /// The group's number.
+    pub fn id(&self) -> u32 {
+        self.entry.gr_gid
+    }
+
+    /// The login names of its members, other than those whose first group it is.
+    pub fn members(&self) -> impl Iterator<Item = &CStr> {
+        let mut next = self.entry.gr_mem;
+        std::iter::from_fn(move || {
+            // SAFETY: the list, which lies in the texts, is null or ends with a null, beyond which nothing is read.
+            let member = unsafe { *next.as_ref()? };
+            if member.is_null() {
+                return None;
+            }
+            next = next.wrapping_add(1);
+            Some(text(self, member))
+        })
+    }
+}
+
+/// A text of an entry, for as long as its owner lives.
+fn text<T>(_owner: &T, text: *const c_char) -> &CStr {
+    // A database of the program's own may leave something out.
+    // SAFETY: the C library has put it into the memory that the owner keeps.
+    if text.is_null() { c"" } else { unsafe { CStr::from_ptr(text) } }
+}
+
+/// What `getpwuid_r` and `getgrgid_r` have in common.
+type LookUp<T> = unsafe extern "C" fn(u32, *mut T, *mut c_char, usize, *mut *mut T) -> c_int;
+
+/// Looks an entry up, with as much memory for its texts as it takes.
+fn look_up<T>(id: u32, function: LookUp<T>) -> Result<(T, Vec<u8>)> {
+    let mut entry = MaybeUninit::<T>::uninit();
+    let mut found = null_mut();
+    let mut texts: Vec<u8> = Vec::new();
+    let mut size = 2048;
+    loop {
+        texts.try_reserve_exact(size)?;
+        // SAFETY: the entry and the texts have the room that is said, and are kept together from now on.
+        let error =
+            unsafe { function(id, entry.as_mut_ptr(), texts.as_mut_ptr().cast(), texts.capacity(), &mut found) };
+        match error {
+            libc::EINTR => {}
+            libc::ERANGE => size = size.checked_mul(2).ok_or(Errno::ENOMEM)?,
+            0 if found.is_null() => return Err(Errno::ENOENT),
+            // SAFETY: it was found, and `found` points to it.
+            0 => return Ok((unsafe { entry.assume_init() }, texts)),
+            error => return Err(Errno::from_raw(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_is_known() {
+        let root = User::with_id(0).unwrap();
+        assert_eq!((root.id(), root.name().to_bytes()), (0, b"root".as_slice()));
+        assert!(root.home().to_bytes().starts_with(b"/"));
+        let group = Group::with_id(root.group_id()).unwrap();
+        assert_eq!(group.id(), root.group_id());
+        assert!(!group.name().is_empty());
+        assert!(group.members().all(|member| !member.is_empty()));
+    }
+
+    #[test]
+    fn the_unknown_are_not_found() {
+        assert_eq!(User::with_id(u32::MAX - 1).unwrap_err(), Errno::ENOENT);
+        assert_eq!(Group::with_id(u32::MAX - 1).unwrap_err(), Errno::ENOENT);
+    }
+
+    /// Wants more memory than is offered at first, is interrupted once, and then finds the entry.
+    unsafe extern "C" fn stubborn(
+        id: u32,
+        entry: *mut u32,
+        _: *mut c_char,
+        size: usize,
+        found: *mut *mut u32,
+    ) -> c_int {
+        if size < 100_000 {
+            return libc::ERANGE;
+        }
+        // SAFETY: `look_up` has room for both.
+        unsafe {
+            entry.write(id);
+            found.write(entry);
+        }
+        0
+    }
+
+    unsafe extern "C" fn broken(_: u32, _: *mut u32, _: *mut c_char, _: usize, _: *mut *mut u32) -> c_int {
+        libc::EMFILE
+    }
+
+    #[test]
+    fn large_entries_get_more_memory_and_errors_are_passed_on() {
+        let (id, texts) = look_up(7, stubborn).unwrap();
+        assert_eq!(id, 7);
+        assert!(texts.capacity() >= 100_000);
+        assert_eq!(look_up(7, broken).unwrap_err(), Errno::EMFILE);
+    }
+}
