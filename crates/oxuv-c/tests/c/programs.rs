@@ -59,6 +59,7 @@ programs! {
     threads: "thread.c";
     threads_may_end_in_a_callback: "end_thread.c";
     timers_and_watchers: "timer.c";
+    trees_of_bsds_macros: "tree.c";
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
     writes_for_which_memory_is_short: "short_memory.c";
@@ -76,7 +77,7 @@ fn callbacks_may_be_left_by_an_exception() {
 }
 
 /// The sources of the other tests, which need a peer, an argument or another way to be built.
-const OTHERS: &[&str] = &["echo_server.c", "layout.c", "linked.c", "load.c", "trace_server.c"];
+const OTHERS: &[&str] = &["echo_server.c", "linked.c", "load.c", "trace_server.c"];
 
 #[test]
 fn no_program_is_forgotten() {
@@ -85,53 +86,4 @@ fn no_program_is_forgotten() {
     let there: BTreeSet<String> = names.filter(|name| name.ends_with(".c")).collect();
     let known: BTreeSet<String> = SOURCES.iter().chain(OTHERS).map(|&name| name.into()).collect();
     assert_eq!(there, known);
-}
-
-#[test]
-fn poll_handles() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("poll.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn tcp_connections_are_made_and_refused() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("tcp_connect.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn tcp_handles_have_options() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("tcp_options.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn streams_refuse_what_they_cannot_do() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("stream_state.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn streams_are_closed_on_one_side() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("half_close.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn writes_are_sent_at_once_or_queued() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("try_write.c", link)), "ok\n");
-    }
-}
-
-#[test]
-fn connections_are_reset() {
-    for link in [Link::Static, Link::Shared] {
-        assert_eq!(build::run(&build::program("close_reset.c", link)), "ok\n");
-    }
 }
