@@ -1,8 +1,8 @@
 //! The system calls beneath oxuv, on Linux.
 //!
 //! This crate is the only place where oxuv calls the operating system by unsafe means; everything it exports is
-//! safe. rustix does most of the work; libc is used where rustix has nothing (`epoll_pwait2` with a fallback,
-//! `errno` kept across a wake-up).
+//! safe, but for what the whole program shares with C: its environment and its arguments. rustix does most of the
+//! work; libc is used where rustix has nothing (`epoll_pwait2` with a fallback, `errno` kept across a wake-up).
 //!
 //! Every descriptor made here is close-on-exec and non-blocking from its first moment on.
 

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::null_mut;
 use std::slice;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use oxuv_core::{Errno, Result};
 use oxuv_os::system::title;
@@ -10,15 +11,19 @@ use oxuv_os::system::title;
 use super::block::Block;
 use crate::error::code;
 
+/// The copy that was made last. It stays for as long as the process does, as the program's arguments do.
+static COPY: AtomicPtr<*mut c_char> = AtomicPtr::new(null_mut());
+
 /// Takes the memory of the program's arguments for the title, and returns a copy of them to be used instead. If there is
 /// nothing to take or no memory for a copy, they are returned as they are, and there is no title.
+/// Given its own copy, it returns that, and the title stays where it is.
 ///
 /// # Safety
 /// `argv` points to `argc` texts, which stay where they are, and which the program leaves alone from now on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_setup_args(argc: c_int, argv: *mut *mut c_char) -> *mut *mut c_char {
     let count = usize::try_from(argc).unwrap_or(0);
-    if argv.is_null() || count == 0 {
+    if argv.is_null() || count == 0 || argv == COPY.load(Relaxed) {
         return argv;
     }
     // SAFETY: the caller says that there are as many.
@@ -32,7 +37,9 @@ pub unsafe extern "C-unwind" fn uv_setup_args(argc: c_int, argv: *mut *mut c_cha
     unsafe {
         let Ok(copy) = copy(arguments) else { return argv };
         title::give(arguments);
-        copy.finish()
+        let copy = copy.finish();
+        COPY.store(copy, Relaxed);
+        copy
     }
 }
 

@@ -78,8 +78,11 @@ int main(int argc, char** argv) {
   CHECK(uv_set_process_title("short title") == 0);
   check_title("short title");
   check_command_line("short title");
+  CHECK(uv_setup_args(argc, copy) == copy); /* once is enough */
+  CHECK(uv_set_process_title("still there") == 0);
+  check_command_line("still there");
   read_file("/proc/self/comm", comm, sizeof(comm));
-  CHECK(strcmp(comm, "short title\n") == 0);
+  CHECK(strcmp(comm, "still there\n") == 0);
 
   /* What is too long is cut to the room that the arguments took. */
   memset(longer, 'l', sizeof(longer));

@@ -98,6 +98,10 @@ impl Cgroups<'_> {
         let mut any = false;
         let mut look = |mount: &[u8], group: &[u8], files: &[&str; 3]| {
             self.outwards(mount, group, |level| {
+                // Before Linux 5.11, a group of version 1 could leave those within it alone.
+                if any && level.read("memory.use_hierarchy").is_some_and(|text| text.trim_ascii() == b"0") {
+                    return;
+                }
                 if let Some(limit) = memory_limit(level, files) {
                     any = true;
                     found(limit);

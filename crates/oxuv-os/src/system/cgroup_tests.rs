@@ -158,6 +158,18 @@ fn version_1_in_a_container_that_knows_its_path_on_the_host() {
 }
 
 #[test]
+fn version_1_without_hierarchy() {
+    let tree = Tree::new(&[
+        ("memory/outer/memory.limit_in_bytes", "4096\n"),
+        ("memory/outer/memory.use_hierarchy", "0\n"),
+        ("memory/outer/inner/memory.limit_in_bytes", "8192\n"),
+        ("memory/outer/inner/memory.use_hierarchy", "0\n"),
+    ]);
+    assert_eq!(tree.groups("4:memory:/outer/inner\n").memory_limit(), Some(8192));
+    assert_eq!(tree.groups("4:memory:/outer\n").memory_limit(), Some(4096));
+}
+
+#[test]
 fn version_1_without_limits() {
     // The second is that of a machine with pages of 64 KiB, the third that of an old kernel.
     for none in ["9223372036854771712\n", "9223372036854710272\n", "9223372036854775807\n"] {
