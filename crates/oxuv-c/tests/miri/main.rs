@@ -18,3 +18,4 @@ mod memory;
 mod strings;
 #[cfg(miri)]
 mod tcp;
+mod walks;
