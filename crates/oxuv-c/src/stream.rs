@@ -121,17 +121,16 @@ pub unsafe extern "C-unwind" fn uv_read_start(
     }
 }
 
-/// Stops reading. Stopped is stopped: again does nothing.
+/// Stops reading. Stopped is stopped: again does nothing, nor does it for a closed stream.
+///
+/// UV_EINVAL for a zero handle.
 ///
 /// # Safety
-/// `stream` was initialised.
+/// `stream` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_read_stop(stream: *mut uv_stream_t) -> c_int {
-    // SAFETY: the handle was initialised. A closed stream does not read.
-    unsafe {
-        let _ = with_open(stream.cast(), |core, key| core.read_stop(key));
-    }
-    0
+    // SAFETY: the same is asked of our caller.
+    unsafe { handle::stop(stream.cast(), |core, key| core.read_stop(key)) }
 }
 
 /// 1 from the moment the stream connects until its reading side fails or it is closed, else 0.
@@ -158,15 +157,24 @@ pub unsafe extern "C-unwind" fn uv_is_writable(handle: *const uv_stream_t) -> c_
 
 /// Makes the stream's descriptor blocking, or non-blocking again. Callbacks come as ever.
 ///
-/// UV_EBADF without a descriptor.
+/// UV_EBADF without a descriptor, and for a closing handle; UV_EINVAL for a zero one.
 ///
 /// # Safety
-/// `handle` was initialised.
+/// `handle` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_stream_set_blocking(handle: *mut uv_stream_t, blocking: c_int) -> c_int {
-    // SAFETY: init has written the field.
-    let number = unsafe { (*handle).io_watcher.fd };
-    code(if blocking != 0 { oxuv_os::set_blocking(number) } else { oxuv_os::set_nonblocking(number) })
+    // SAFETY: the same is asked of our caller. The descriptor of a zero handle would be the program's standard input.
+    let number = unsafe {
+        if is_closing(handle) {
+            Err(Errno::EBADF)
+        } else {
+            with_open(handle.cast(), |core, key| core.descriptor_number(key))
+        }
+    };
+    code(number.and_then(|number| match blocking {
+        0 => oxuv_os::set_nonblocking(number),
+        _ => oxuv_os::set_blocking(number),
+    }))
 }
 
 /// Bytes of writes that are not sent, or whose failure was not told yet.

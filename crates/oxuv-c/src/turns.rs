@@ -32,7 +32,7 @@ pub unsafe extern "C-unwind" fn uv_run(loop_: *mut uv_loop_t, mode: uv_run_mode)
 /// Ends the run after this turn; if none is under way, the next one at once.
 ///
 /// # Safety
-/// `loop_` was initialised.
+/// `loop_` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_stop(loop_: *mut uv_loop_t) {
     // SAFETY: an initialised loop is memory to write to; the run looks at the flag when it is back in control.
@@ -42,7 +42,7 @@ pub unsafe extern "C-unwind" fn uv_stop(loop_: *mut uv_loop_t) {
 /// Not 0 while a run would have something to do.
 ///
 /// # Safety
-/// `loop_` was initialised.
+/// `loop_` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_loop_alive(loop_: *const uv_loop_t) -> c_int {
     // SAFETY: `loop_` was initialised. It is C's way to say that the loop looks the same afterwards, not that its memory
@@ -53,7 +53,7 @@ pub unsafe extern "C-unwind" fn uv_loop_alive(loop_: *const uv_loop_t) -> c_int 
 /// The loop's time in milliseconds, read once a turn, from an arbitrary point on.
 ///
 /// # Safety
-/// `loop_` was initialised.
+/// `loop_` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_now(loop_: *const uv_loop_t) -> u64 {
     // SAFETY: `loop_` was initialised.
@@ -63,7 +63,7 @@ pub unsafe extern "C-unwind" fn uv_now(loop_: *const uv_loop_t) -> u64 {
 /// Reads the clock anew.
 ///
 /// # Safety
-/// `loop_` was initialised.
+/// `loop_` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_update_time(loop_: *mut uv_loop_t) {
     // SAFETY: `loop_` was initialised.
@@ -73,18 +73,18 @@ pub unsafe extern "C-unwind" fn uv_update_time(loop_: *mut uv_loop_t) {
 /// The epoll descriptor: readable when a turn would find something to do. -1 for a closed loop.
 ///
 /// # Safety
-/// `loop_` was initialised.
+/// `loop_` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_backend_fd(loop_: *const uv_loop_t) -> c_int {
-    // SAFETY: init and close have written the field.
-    unsafe { (*loop_).backend_fd }
+    // SAFETY: init and close have written the fields, or they are zero.
+    unsafe { if (*loop_).core.is_null() { -1 } else { (*loop_).backend_fd } }
 }
 
 /// How long a run would wait for events now: in milliseconds, the last one begun counted as a whole; -1 for ever. 0 also
 /// while the kernel has not been told of everything that is waited for: that happens in a turn, the first one included.
 ///
 /// # Safety
-/// `loop_` was initialised.
+/// `loop_` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_backend_timeout(loop_: *const uv_loop_t) -> c_int {
     // SAFETY: `loop_` was initialised; its memory may be written to, see `uv_loop_alive`.

@@ -44,10 +44,12 @@ programs! {
     locks: "thread_lock.c";
     loops_are_made_asked_and_ended: "loop.c";
     memory_comes_from_the_programs_allocator: "allocator.c";
+    misuse_is_found_and_does_no_harm: "misuse.c";
     names: "thread_name.c";
     once_and_keys: "thread_once.c";
     options_of_connections: "tcp_options.c";
     priorities: "thread_priority.c";
+    public_fields_are_kept_true: "fields.c";
     semaphores: "thread_semaphore.c";
     the_environment: "env.c";
     the_machine_and_its_system: "uname.c";
@@ -63,6 +65,7 @@ programs! {
     trees_of_bsds_macros: "tree.c";
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
+    writes_are_taken_back: "write_cancel.c";
     writes_for_which_memory_is_short: "short_memory.c";
 }
 

@@ -11,8 +11,11 @@
 // question that they are there to ask.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+#[cfg(miri)]
+mod connect;
 mod loops;
 mod memory;
 mod strings;
 #[cfg(miri)]
 mod tcp;
+mod walks;
