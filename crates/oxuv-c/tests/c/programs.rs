@@ -64,6 +64,7 @@ programs! {
     timers_and_watchers: "timer.c";
     trees_of_bsds_macros: "tree.c";
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
+    turns_and_their_rounds: "turn.c";
     walks_by_callbacks_that_do_anything: "walk.c";
     writes_are_taken_back: "write_cancel.c";
     writes_for_which_memory_is_short: "short_memory.c";
