@@ -13,6 +13,7 @@ mod descriptor;
 pub mod epoll;
 mod errno;
 mod errno_names;
+pub mod file;
 pub mod interface;
 mod link_local;
 pub mod net;
