@@ -14,6 +14,7 @@ mod descriptor_kind;
 pub mod epoll;
 mod errno;
 mod errno_names;
+pub mod file;
 pub mod interface;
 mod link_local;
 pub mod net;
