@@ -28,6 +28,7 @@
 mod async_;
 mod buffers;
 mod closing;
+mod connect;
 mod core;
 mod event;
 mod handle;
@@ -35,6 +36,7 @@ mod heap;
 pub mod kernel;
 #[cfg(target_os = "linux")]
 pub mod linux;
+mod listen;
 mod metrics;
 mod pending;
 mod poll;

@@ -6,7 +6,7 @@ use oxuv_os::Result;
 
 use crate::kernel::Kernel;
 use crate::stream::StreamFlags;
-use crate::{Buffers, Core, Event, Key, Kind};
+use crate::{Buffers, Core, Event, Key};
 
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
@@ -82,7 +82,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             self.pending.round -= 1;
             let key = self.pending.queue.pop_front()?;
-            let Ok(index) = self.slots.find_kind(key, Kind::Tcp) else { continue };
+            let Ok(index) = self.slots.find_stream(key) else { continue };
             if self.unfeed(self.slots[index].state)
                 && let Some(event) = self.begin_pending_step(key)
             {

@@ -284,6 +284,18 @@ impl Kernel for Sim {
         self.world.borrow_mut().send(fd.number, bufs)
     }
 
+    fn read<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        self.recv(fd, buf)
+    }
+
+    fn write(&mut self, fd: &Fd, buf: &[u8]) -> Result<usize> {
+        self.send(fd, buf)
+    }
+
+    fn write_vectored(&mut self, fd: &Fd, bufs: &[IoSlice<'_>]) -> Result<usize> {
+        self.send_vectored(fd, bufs)
+    }
+
     fn shutdown_write(&mut self, fd: &Fd) -> Result<()> {
         self.world.borrow_mut().shutdown_write(fd.number)
     }
