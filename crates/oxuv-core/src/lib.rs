@@ -51,6 +51,7 @@ mod tcp;
 #[cfg(test)]
 mod testing;
 mod timer;
+mod tty;
 mod turn;
 mod watch;
 mod watcher;
