@@ -7,6 +7,17 @@ use crate::kernel::{Kernel, Medium};
 use crate::stream::StreamFlags;
 use crate::{Buffers, Core, Key, Kind, Refused};
 
+/// A terminal handle just made.
+#[derive(Debug)]
+pub struct NewTty<F> {
+    /// Its key.
+    pub key: Key,
+    /// The descriptor given, if the handle has opened the terminal anew and does not need it.
+    pub given: Option<F>,
+    /// A write waits until it is done, since the terminal could not be opened anew.
+    pub is_blocking: bool,
+}
+
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// A new stream on a terminal, or on a pipe or socket in its place. A terminal is opened anew if that can be done, so
     /// that others who share the descriptor do not find it non-blocking; the descriptor given is returned then, and with
@@ -17,7 +28,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// EINVAL for files and what else cannot be waited for; EEXIST when a handle waits for the descriptor; ENOMEM.
     #[doc(alias = "uv_tty_init")]
-    pub fn tty_init(&mut self, user: U, fd: K::Fd, replace: bool) -> Result<(Key, Option<K::Fd>), Refused<K::Fd>> {
+    pub fn tty_init(&mut self, user: U, fd: K::Fd, replace: bool) -> Result<NewTty<K::Fd>, Refused<K::Fd>> {
         let (key, opened) = match self.open_tty(user, &fd, replace) {
             Ok(made) => made,
             Err(error) => return Err(Refused { error, given: fd }),
@@ -32,7 +43,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             None => (fd, None),
         };
         self.put_descriptor(key.index, own, Medium::Terminal);
-        Ok((key, given))
+        Ok(NewTty { key, given, is_blocking: opened.blocking })
     }
 
     fn open_tty(&mut self, user: U, fd: &K::Fd, replace: bool) -> Result<(Key, Opened<K::Fd>)> {
@@ -41,15 +52,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let opened = self.kernel.open_terminal(fd, replace)?;
         self.watches.reserve(0, K::number(opened.reopened.as_ref().unwrap_or(fd)))?;
         Ok((self.stream_init(Kind::Tty, user)?, opened))
-    }
-
-    /// True if a write to the terminal waits until it is done: it could not be opened anew.
-    ///
-    /// # Errors
-    /// EINVAL for a stale key, or when it is no terminal handle.
-    pub fn tty_is_blocking(&self, key: Key) -> Result<bool> {
-        let index = self.slots.find_kind(key, Kind::Tty)?;
-        Ok(self.streams[self.slots[index].state].is(StreamFlags::BLOCKING))
     }
 
     /// Changes the mode of the terminal, at once: what is still to be printed is not waited for. It is given back when the
