@@ -371,7 +371,7 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Bu
             let bytes = buffers.get(at.buffer).get(at.offset..).unwrap_or_default();
             match medium {
                 Medium::Socket => kernel.send(fd, bytes),
-                Medium::File => kernel.write(fd, bytes),
+                Medium::File | Medium::Terminal => kernel.write(fd, bytes),
             }
         }
         2..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
@@ -399,6 +399,6 @@ fn gather<const N: usize, K: Kernel>(
     }
     match medium {
         Medium::Socket => kernel.send_vectored(fd, &slices[..count]),
-        Medium::File => kernel.write_vectored(fd, &slices[..count]),
+        Medium::File | Medium::Terminal => kernel.write_vectored(fd, &slices[..count]),
     }
 }
