@@ -172,8 +172,7 @@ UV_EXTERN int uv_replace_allocator(uv_malloc_func malloc_func,
                                    uv_calloc_func calloc_func,
                                    uv_free_func free_func);
 
-/* Ends the library's threads and gives its resources back; the library is not to be used afterwards. It is called when
- * the process exits, too. */
+/* Gives the library's resources back, also what uv_setup_args returned; the library is not to be used afterwards. */
 UV_EXTERN void uv_library_shutdown(void);
 
 /* First in main; use the arguments it returns instead. For uv_set_process_title. */

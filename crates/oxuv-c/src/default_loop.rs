@@ -90,6 +90,9 @@ pub unsafe extern "C-unwind" fn uv_loop_set_data(loop_: *mut uv_loop_t, data: *m
     unsafe { (*loop_).data = data }
 }
 
-/// Gives back what the library has outside its loops, which is nothing so far. Loops that are open stay so.
+/// Gives back what the library has outside its loops: the copy of the arguments that `uv_setup_args` made. Loops that are
+/// open stay so. Once is enough; more often does no harm.
 #[unsafe(no_mangle)]
-pub extern "C-unwind" fn uv_library_shutdown() {}
+pub extern "C-unwind" fn uv_library_shutdown() {
+    crate::system::title::give_back();
+}

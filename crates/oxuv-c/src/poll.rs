@@ -112,14 +112,14 @@ pub unsafe extern "C-unwind" fn uv_poll_start(poll: *mut uv_poll_t, events: c_in
 
 /// Stops a poll handle: the program may close the descriptor now. Stopped is stopped: again does nothing.
 ///
-/// UV_EINVAL for a closing or zero handle.
+/// UV_EINVAL for a zero handle.
 ///
 /// # Safety
 /// `poll` was initialised, or is zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_poll_stop(poll: *mut uv_poll_t) -> c_int {
     // SAFETY: the same is asked of our caller.
-    code(unsafe { with_open(poll.cast(), |core, key| core.poll_stop(key)) })
+    unsafe { handle::stop(poll.cast(), |core, key| core.poll_stop(key)) }
 }
 
 #[cfg(test)]

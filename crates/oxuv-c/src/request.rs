@@ -1,8 +1,12 @@
 //! What all requests have in common.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
-use crate::types::{uv_req_t, uv_req_type};
+use oxuv_core::Errno;
+
+use crate::error::code;
+use crate::types::{UV_WRITE, uv_req_t, uv_req_type};
+use crate::write;
 
 /// The program's own value.
 ///
@@ -32,4 +36,22 @@ pub unsafe extern "C-unwind" fn uv_req_set_data(req: *mut uv_req_t, data: *mut c
 pub unsafe extern "C-unwind" fn uv_req_get_type(req: *const uv_req_t) -> uv_req_type {
     // SAFETY: that function has written the field.
     unsafe { (*req).r#type }
+}
+
+/// Takes a request back: its callback is still to come, and hears UV_ECANCELED. Of a write, what was sent stays sent, and
+/// `uv_write_nwritten` tells how much; one that has ended by now keeps its result, and this is 0 all the same.
+///
+/// UV_EBUSY for a write to a closing stream; UV_EINVAL for a kind of request that cannot be taken back.
+///
+/// # Safety
+/// `req` is a request whose callback has not run, or runs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn uv_cancel(req: *mut uv_req_t) -> c_int {
+    // SAFETY: the function that made a request of it has written its type, which says what it is.
+    unsafe {
+        match (*req).r#type {
+            UV_WRITE => code(write::cancel(req.cast())),
+            _ => Errno::EINVAL.code(),
+        }
+    }
 }

@@ -39,10 +39,13 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             return Ok(false);
         }
         let stop = (*loop_).stop_flag != 0;
-        with(loop_, |core| {
+        // This may be a callback of another run of the loop.
+        let outer = with(loop_, |core| {
+            let outer = core.suspend();
             core.set_stop(stop);
             core.begin(mode);
-        });
+            Ok(outer)
+        })?;
         loop {
             if (*loop_).core.is_null() {
                 // A callback has closed it.
@@ -57,7 +60,11 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             }
         }
         (*loop_).stop_flag = 0;
-        with(loop_, |core| core.end())
+        with(loop_, |core| {
+            let ended = core.end();
+            core.resume(outer);
+            ended
+        })
     }
 }
 

@@ -317,6 +317,21 @@ unsafe fn check_send_handle(stream: *const uv_stream_t, send_handle: *const uv_s
     }
 }
 
+/// Takes back what is not sent yet of a write.
+///
+/// # Safety
+/// `req` was given to [`uv_write`], which took it, and its stream is valid.
+pub(crate) unsafe fn cancel(req: *mut uv_write_t) -> Result<()> {
+    // SAFETY: `uv_write` has written the field.
+    unsafe {
+        let stream = (*req).handle;
+        if is_closing(stream) {
+            return Err(Errno::EBUSY);
+        }
+        with_open(stream.cast(), |core, key| core.cancel_write(key, |user| user.0 == req.cast()))
+    }
+}
+
 /// How many bytes of a write were sent, for its callback to ask.
 ///
 /// # Safety

@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+use std::process::{Command, Stdio};
+
 pub mod compile;
 pub mod expected;
 pub mod library;
@@ -18,8 +20,6 @@ pub mod run;
 pub mod source;
 pub mod stubs;
 pub mod symbols;
-
-use std::process::{Command, Stdio};
 
 /// Runs a tool that must succeed, and returns what it prints. Its complaints go where ours go.
 pub(crate) fn run_tool(command: &mut Command) -> Result<String, String> {

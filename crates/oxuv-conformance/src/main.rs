@@ -52,6 +52,9 @@ fn conform(options: &Options) -> Result<bool, String> {
     let program = Program::link(&place.programs(), &objects, &library)?;
 
     let isolated = can_isolate(&place);
+    if !isolated {
+        eprintln!("oxuv-conformance: without root, or in this container, tests share the machine's network");
+    }
     let jobs = match options.jobs {
         Some(jobs) if jobs > 1 && !isolated => return Err("more jobs than one need root, unshare and ip".into()),
         Some(jobs) => jobs,

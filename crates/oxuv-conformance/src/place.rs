@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -15,6 +16,8 @@ pub struct Place {
     fixtures: PathBuf,
 }
 
+/// The process and a number follow.
+const NAME: &str = "oxuv-conformance-";
 /// Names for addresses where a test has a network of its own.
 const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
 /// Nobody answers there: other names are unknown at once.
@@ -23,7 +26,10 @@ const RESOLVER: &str = "nameserver 127.0.0.1\n";
 impl Place {
     /// Makes the folder. `fixtures` is copied for each test.
     pub fn new(fixtures: PathBuf) -> Result<Place, String> {
-        let root = std::env::temp_dir().join(format!("oxuv-conformance-{}", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        remove_abandoned();
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().join(format!("{NAME}{}-{number}", std::process::id()));
         fs::create_dir(&root).map_err(about(root.display()))?;
         let place = Place { root, fixtures };
         let inner = ["work", "output"].map(|name| place.root.join(name));
@@ -79,6 +85,18 @@ impl Drop for Work {
     fn drop(&mut self) {
         kill_processes_in(&self.0);
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Removes the folders of processes that were killed.
+fn remove_abandoned() {
+    let Ok(folders) = fs::read_dir(std::env::temp_dir()) else { return };
+    for folder in folders.flatten() {
+        let name = folder.file_name();
+        let id = name.to_str().and_then(|name| name.strip_prefix(NAME)?.split('-').next());
+        if id.is_some_and(|id| !Path::new("/proc").join(id).exists()) {
+            let _ = fs::remove_dir_all(folder.path());
+        }
     }
 }
 

@@ -18,7 +18,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn next_closing(&mut self) -> Option<Event<U>> {
         let index = self.slots.front(List::ClosingPass)?;
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
-        if kind == Kind::Tcp
+        if kind.is_stream()
             && let Some(event) = self.next_canceled(index, state)
         {
             return Some(event);
@@ -28,7 +28,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match kind {
             Kind::Timer => self.timers.remove(state),
             Kind::Async => self.mailbox.remove(state),
-            Kind::Tcp => drop(self.streams.remove(state)),
+            Kind::Tcp | Kind::Pipe | Kind::Tty => drop(self.streams.remove(state)),
             Kind::Poll => drop(self.polls.remove(state)),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }

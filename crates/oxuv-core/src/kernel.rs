@@ -21,6 +21,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use oxuv_os::Result;
 pub use oxuv_os::net::{BindFlags, Keepalive};
+use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 
 bitflags::bitflags! {
     /// What a descriptor is ready for, or is watched for (then `READ`, `WRITE` and `PRIORITY` only).
@@ -58,6 +59,18 @@ pub const WAKE: u64 = u64::MAX;
 /// The events that one wait returns at most.
 pub const BATCH: usize = 1024;
 
+/// What a stream's descriptor is, which says by what calls it is read and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Medium {
+    /// A socket: [`Kernel::recv`], [`Kernel::send`].
+    #[default]
+    Socket,
+    /// A FIFO, an end of a pipe: [`Kernel::read`], [`Kernel::write`].
+    File,
+    /// A terminal: as a file, but bytes may follow when it is hung up.
+    Terminal,
+}
+
 /// Something that makes a [`Kernel::wait`] return, now or when it is next called.
 pub trait Wake: Send + Sync + 'static {
     /// Wakes the loop. Callable from any thread and from signal handlers; `errno` is kept.
@@ -76,6 +89,9 @@ pub trait Kernel {
 
     /// A waker, to be handed to other threads.
     fn waker(&self) -> Self::Waker;
+
+    /// Leaves a descriptor open, for somebody else to close.
+    fn let_go(fd: Self::Fd);
 
     /// The number of a descriptor, not negative.
     fn number(fd: &Self::Fd) -> i32;
@@ -188,6 +204,43 @@ pub trait Kernel {
     /// # Errors
     /// As [`Kernel::send`].
     fn send_vectored(&mut self, fd: &Self::Fd, bufs: &[IoSlice<'_>]) -> Result<usize>;
+
+    /// As [`Kernel::recv`], of a descriptor that is no socket.
+    ///
+    /// # Errors
+    /// EAGAIN when nothing has come; EIO for a terminal without a master.
+    fn read<'a>(&mut self, fd: &Self::Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]>;
+
+    /// As [`Kernel::send`], to a descriptor that is no socket.
+    ///
+    /// # Errors
+    /// EAGAIN when it takes nothing now; EPIPE when nobody reads any more; EIO.
+    fn write(&mut self, fd: &Self::Fd, buf: &[u8]) -> Result<usize>;
+
+    /// As [`Kernel::send_vectored`], to a descriptor that is no socket.
+    ///
+    /// # Errors
+    /// As [`Kernel::write`].
+    fn write_vectored(&mut self, fd: &Self::Fd, bufs: &[IoSlice<'_>]) -> Result<usize>;
+
+    /// Makes a descriptor ready for a terminal handle: opens a terminal anew if that can be done, and with `replace` has
+    /// its number stand for the new one, too.
+    ///
+    /// # Errors
+    /// EINVAL when it is nothing that can be waited for.
+    fn open_terminal(&mut self, fd: &Self::Fd, replace: bool) -> Result<Opened<Self::Fd>>;
+
+    /// Changes the mode of a terminal.
+    ///
+    /// # Errors
+    /// ENOTTY, EIO.
+    fn set_terminal_mode(&mut self, fd: &Self::Fd, modes: &mut Modes, mode: TtyMode) -> Result<()>;
+
+    /// The size of a terminal's window.
+    ///
+    /// # Errors
+    /// ENOTTY, EIO.
+    fn window_size(&self, fd: &Self::Fd) -> Result<WindowSize>;
 
     /// Ends the sending side.
     ///

@@ -28,6 +28,7 @@
 mod async_;
 mod buffers;
 mod closing;
+mod connect;
 mod core;
 mod event;
 mod handle;
@@ -35,6 +36,7 @@ mod heap;
 pub mod kernel;
 #[cfg(target_os = "linux")]
 pub mod linux;
+mod listen;
 mod metrics;
 mod pending;
 mod poll;
@@ -49,6 +51,7 @@ mod tcp;
 #[cfg(test)]
 mod testing;
 mod timer;
+mod tty;
 mod turn;
 mod watch;
 mod watcher;
@@ -61,4 +64,6 @@ pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Errno, Result};
 pub use slots::{AllHandles, Key, Kind};
+pub use tty::NewTty;
+pub use turn::Suspended;
 pub use write::{Progress, Refused};

@@ -6,7 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
+use oxuv_os::file;
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::tty::{self, Modes, Opened, TtyMode, WindowSize};
 use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock};
 
 pub use oxuv_os::net::check_stream;
@@ -80,6 +82,10 @@ impl Kernel for Linux {
 
     fn waker(&self) -> Waker {
         self.waker.clone()
+    }
+
+    fn let_go(fd: Descriptor) {
+        std::mem::forget(fd);
     }
 
     #[inline]
@@ -188,6 +194,30 @@ impl Kernel for Linux {
 
     fn send_vectored(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
         net::send_vectored(fd, bufs, self.send_flags)
+    }
+
+    fn read<'a>(&mut self, fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        file::read(fd, buf)
+    }
+
+    fn write(&mut self, fd: &Descriptor, buf: &[u8]) -> Result<usize> {
+        file::write(fd, buf)
+    }
+
+    fn write_vectored(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
+        file::write_vectored(fd, bufs)
+    }
+
+    fn open_terminal(&mut self, fd: &Descriptor, replace: bool) -> Result<Opened<Descriptor>> {
+        tty::open_terminal(fd, replace)
+    }
+
+    fn set_terminal_mode(&mut self, fd: &Descriptor, modes: &mut Modes, mode: TtyMode) -> Result<()> {
+        modes.set(fd, mode)
+    }
+
+    fn window_size(&self, fd: &Descriptor) -> Result<WindowSize> {
+        tty::window_size(fd)
     }
 
     fn shutdown_write(&mut self, fd: &Descriptor) -> Result<()> {

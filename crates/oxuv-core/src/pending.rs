@@ -5,7 +5,7 @@ use oxuv_os::Result;
 use crate::kernel::Kernel;
 use crate::slots::Slot;
 use crate::stream::{Stream, StreamFlags};
-use crate::{Buffers, Core, Event, Key, Kind};
+use crate::{Buffers, Core, Event, Key};
 
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
@@ -108,7 +108,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn next_of_round(&mut self) -> Option<Event<U>> {
         loop {
             let key = self.pending.next()?;
-            let Some(&Slot { kind: Kind::Tcp, state, .. }) = self.slots.get(key) else { continue };
+            let Some(&Slot { state, .. }) = self.slots.get_stream(key) else { continue };
             if self.pending.unfeed(&mut self.streams[state])
                 && let Some(event) = self.begin_pending_step(key, state).or_else(|| self.next_step())
             {

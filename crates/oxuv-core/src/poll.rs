@@ -211,7 +211,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn dispatch(&mut self, Ready { token, readiness }: Ready) -> Option<Event<U>> {
         let key = Key::from_u64(token);
         match self.slots.get(key) {
-            Some(&Slot { kind: Kind::Tcp, state, user, .. }) => self.begin_step(key, state, user, readiness),
+            Some(&Slot { kind, state, user, .. }) if kind.is_stream() => self.begin_step(key, state, user, readiness),
             Some(&Slot { kind: Kind::Poll, .. }) => self.ready_to_poll(key, readiness),
             Some(_) => None,
             None => {

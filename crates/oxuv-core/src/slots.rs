@@ -53,8 +53,20 @@ pub enum Kind {
     Async,
     /// A TCP listener or connection.
     Tcp,
+    /// A listener or connection of the Unix domain, a FIFO, or an end of a pipe.
+    Pipe,
+    /// A terminal.
+    Tty,
     /// Waits for readiness of a descriptor that somebody else owns.
     Poll,
+}
+
+impl Kind {
+    /// True for what is read, written and shut down.
+    #[inline]
+    pub fn is_stream(self) -> bool {
+        matches!(self, Kind::Tcp | Kind::Pipe | Kind::Tty)
+    }
 }
 
 /// Flags of a slot.
@@ -256,6 +268,18 @@ impl<U: Copy + Default> Slots<U> {
             Some(slot) if slot.kind == kind => Ok(key.index),
             _ => Err(Errno::EINVAL),
         }
+    }
+
+    /// As [`Slots::get`], for a stream of any kind.
+    #[inline]
+    pub(crate) fn get_stream(&self, key: Key) -> Option<&Slot<U>> {
+        self.get(key).filter(|slot| slot.kind.is_stream())
+    }
+
+    /// As [`Slots::find`], for a stream of any kind.
+    #[inline]
+    pub(crate) fn find_stream(&self, key: Key) -> Result<u32> {
+        self.get_stream(key).map(|_| key.index).ok_or(Errno::EINVAL)
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Keepalive, Kernel, Readiness};
+use crate::kernel::{Keepalive, Kernel, Medium, Readiness};
 use crate::slots::flag;
 use crate::watch::Watch;
 use crate::write::{Done, Write};
@@ -28,12 +28,15 @@ bitflags::bitflags! {
         const FED = 0x20;
         /// TCP_NODELAY was asked for.
         const NODELAY = 0x10;
+        /// A terminal whose descriptor is shared with others, and was left blocking.
+        const BLOCKING = 0x40;
     }
 }
 
 #[derive(Debug)]
 pub(crate) struct Stream<F, U, B> {
     pub(crate) fd: Option<F>,
+    pub(crate) medium: Medium,
     pub(crate) flags: StreamFlags,
     pub(crate) watch: Watch,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
@@ -61,6 +64,7 @@ impl<F, U, B> Default for Stream<F, U, B> {
     fn default() -> Self {
         Stream {
             fd: None,
+            medium: Medium::Socket,
             flags: StreamFlags::empty(),
             watch: Watch::default(),
             accepted: None,
@@ -81,7 +85,7 @@ impl<F, U, B> Stream<F, U, B> {
     #[inline]
     fn must_look(&self, readiness: Readiness) -> bool {
         readiness.intersects(Readiness::HANG_UP | Readiness::READ_HANG_UP)
-            && !self.watch.watched.contains(Readiness::READ)
+            && (!self.watch.watched.contains(Readiness::READ) || self.medium == Medium::Terminal)
     }
 
     /// True if there is nothing to send, to shut down or to wait for writability for.
@@ -100,6 +104,11 @@ impl<F, U, B> Stream<F, U, B> {
     #[inline]
     pub(crate) fn ended(&self) -> usize {
         usize::from(self.sent.is_some()) + self.done.len()
+    }
+
+    /// The descriptor, EBADF when there is none (yet).
+    pub(crate) fn descriptor(&self) -> Result<&F> {
+        self.fd.as_ref().ok_or(Errno::EBADF)
     }
 
     #[inline]
@@ -185,13 +194,59 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EBADF when it has none (yet, or any more); EINVAL for a stale key.
     #[doc(alias = "uv_fileno")]
     pub fn descriptor(&self, key: Key) -> Result<&K::Fd> {
-        self.stream(key)?.fd.as_ref().ok_or(Errno::EBADF)
+        self.stream(key)?.descriptor()
     }
 
     #[inline]
     pub(crate) fn stream(&self, key: Key) -> Result<&Stream<K::Fd, U, B>> {
-        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let index = self.slots.find_stream(key)?;
         Ok(&self.streams[self.slots[index].state])
+    }
+
+    /// A new stream without a descriptor.
+    pub(crate) fn stream_init(&mut self, kind: Kind, user: U) -> Result<Key> {
+        self.stream_reserve()?;
+        let state = self.streams.insert(Stream::default())?;
+        Ok(self.slots.insert(kind, state, user))
+    }
+
+    /// Makes sure that the next [`Core::stream_init`] needs no memory.
+    pub(crate) fn stream_reserve(&mut self) -> Result<()> {
+        self.slots.reserve()?;
+        self.watches.reserve(self.streams.len() + self.polls.len() + 1, -1)?;
+        self.pending.reserve(self.streams.len() + 1)?;
+        self.streams.reserve()
+    }
+
+    /// What a stream may refuse a descriptor for that was made elsewhere: EEXIST when a handle waits for it, EBUSY when
+    /// the stream has another.
+    pub(crate) fn check_given(&self, index: u32, fd: &K::Fd) -> Result<()> {
+        self.check_free(K::number(fd), None)?;
+        let own = self.streams[self.slots[index].state].fd.as_ref();
+        if own.is_some_and(|own| K::number(own) != K::number(fd)) { Err(Errno::EBUSY) } else { Ok(()) }
+    }
+
+    /// Makes ready for a descriptor that a handle is to have; a TCP socket gets the options that were asked for before.
+    pub(crate) fn prepare_descriptor(&mut self, index: u32, fd: &K::Fd) -> Result<()> {
+        self.watches.reserve(0, K::number(fd))?;
+        let stream = &self.streams[self.slots[index].state];
+        if stream.is(StreamFlags::NODELAY) {
+            self.kernel.set_nodelay(fd, true)?;
+        }
+        if stream.keepalive.is_some() {
+            self.kernel.set_keepalive(fd, stream.keepalive)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn put_descriptor(&mut self, index: u32, fd: K::Fd, medium: Medium) {
+        let stream = &mut self.streams[self.slots[index].state];
+        stream.watch.number = K::number(&fd);
+        stream.medium = medium;
+        if let Some(same) = stream.fd.replace(fd) {
+            // To drop it would close the one just put there.
+            K::let_go(same);
+        }
     }
 
     /// Begins to work on a stream that is ready.
@@ -295,6 +350,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
         self.forget(index);
+        if self.slots[index].kind == Kind::Tty {
+            self.close_tty(self.slots.key(index));
+        }
         let stream = &mut self.streams[self.slots[index].state];
         self.pending.unfeed(stream);
         stream.flags = StreamFlags::empty();

@@ -58,6 +58,7 @@ errors! {
     ENOTCONN = libc::ENOTCONN;
     ENOTSOCK = libc::ENOTSOCK;
     ENOTSUP = libc::ENOTSUP;
+    ENOTTY = libc::ENOTTY;
     ENXIO = libc::ENXIO;
     EPERM = libc::EPERM;
     EPIPE = libc::EPIPE;

@@ -10,9 +10,11 @@
 
 pub mod clock;
 mod descriptor;
+mod descriptor_kind;
 pub mod epoll;
 mod errno;
 mod errno_names;
+pub mod file;
 pub mod interface;
 mod link_local;
 pub mod net;
@@ -21,9 +23,11 @@ mod shared;
 pub mod socket;
 pub mod system;
 pub mod thread;
+pub mod tty;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
+pub use descriptor_kind::DescriptorKind;
 pub use errno::{Errno, Result};
 pub use shared::Shared;
 pub use wake::EventFd;

@@ -13,7 +13,7 @@ mod memory;
 mod paths;
 mod process;
 mod room;
-mod title;
+pub(crate) mod title;
 mod users;
 
 pub use cpu::{uv_available_parallelism, uv_cpu_info, uv_cpu_info_t, uv_cpu_times_s, uv_free_cpu_info};

@@ -10,8 +10,9 @@ use oxuv_os::system::title;
 
 use super::block::Block;
 use crate::error::code;
+use crate::memory::free;
 
-/// The copy that was made last. It stays for as long as the process does, as the program's arguments do.
+/// The copy that was made last. It stays until the library is shut down.
 static COPY: AtomicPtr<*mut c_char> = AtomicPtr::new(null_mut());
 
 /// Takes the memory of the program's arguments for the title, and returns a copy of them to be used instead. If there is
@@ -41,6 +42,15 @@ pub unsafe extern "C-unwind" fn uv_setup_args(argc: c_int, argv: *mut *mut c_cha
         COPY.store(copy, Relaxed);
         copy
     }
+}
+
+/// Frees the copy of the arguments, and leaves the arguments themselves alone from now on.
+pub(crate) fn give_back() {
+    title::give_back();
+    let copy = COPY.swap(null_mut(), Relaxed);
+    // SAFETY: it came from `Block::finish`, which took the memory from `malloc`, and nobody else frees it. The program has
+    // shut the library down, after which it does not use what the library gave.
+    unsafe { free(copy.cast()) };
 }
 
 /// # Safety

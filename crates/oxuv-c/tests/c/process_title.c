@@ -108,6 +108,10 @@ int main(int argc, char** argv) {
     CHECK(uv_set_process_title("longer") == 0);
     check_title("lon");
     CHECK(memcmp(apart, "lon\0kept\0other", sizeof(apart)) == 0);
+    uv_library_shutdown();
+    uv_library_shutdown();
+    CHECK(uv_get_process_title(room, sizeof(room)) == UV_ENOBUFS);
+    CHECK(uv_set_process_title("late") == UV_ENOBUFS && strcmp(apart, "lon") == 0);
   }
   puts("ok");
   return 0;

@@ -30,11 +30,13 @@ programs! {
     all_handles_have_something_in_common: "handles.c";
     async_handles_are_sent_to_from_anywhere: "async.c";
     barriers: "thread_barrier.c";
+    bugs_that_were_reported_of_loops: "reported.c";
     callbacks_may_be_left_by_longjmp: "jump.c";
     callbacks_may_do_anything_to_any_handle: "reentrant.c";
     clocks_sleep_and_random_bytes: "clock.c";
     conditions: "thread_condition.c";
     connections_are_made: "tcp_connect.c";
+    descriptors_are_of_a_kind: "guess_handle.c";
     descriptors_of_others_are_watched: "poll.c";
     each_direction_of_a_connection_ends_by_itself: "half_close.c";
     errors_have_names_and_messages: "errors.c";
@@ -50,6 +52,8 @@ programs! {
     priorities: "thread_priority.c";
     public_fields_are_kept_true: "fields.c";
     semaphores: "thread_semaphore.c";
+    terminals_are_streams: "tty_stream.c";
+    terminals_have_modes_and_a_size: "tty.c";
     the_environment: "env.c";
     the_machine_and_its_system: "uname.c";
     the_memory_of_the_system: "system_memory.c";
@@ -63,7 +67,9 @@ programs! {
     timers_and_watchers: "timer.c";
     trees_of_bsds_macros: "tree.c";
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
+    turns_and_their_rounds: "turn.c";
     walks_by_callbacks_that_do_anything: "walk.c";
+    writes_are_taken_back: "write_cancel.c";
     writes_for_which_memory_is_short: "short_memory.c";
 }
 

@@ -11,6 +11,8 @@
 // question that they are there to ask.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+#[cfg(miri)]
+mod connect;
 mod loops;
 mod memory;
 mod strings;

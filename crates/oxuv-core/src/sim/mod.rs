@@ -45,7 +45,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Release};
 
-use oxuv_os::Result;
+use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
+use oxuv_os::{Errno, Result};
 
 use crate::kernel::{BindFlags, Keepalive, Kernel, Readiness, Ready, Wake};
 use world::World;
@@ -78,12 +79,19 @@ impl Wake for Waker {
 pub struct Fd {
     number: i32,
     world: Rc<RefCell<World>>,
+    /// Somebody else closes it.
+    is_let_go: bool,
 }
 
 impl Fd {
     /// The descriptor's number.
     pub fn number(&self) -> i32 {
         self.number
+    }
+
+    /// Leaves it open, for somebody else to close: [`Sim::own`] takes it back.
+    pub fn let_go(mut self) {
+        self.is_let_go = true;
     }
 }
 
@@ -95,7 +103,9 @@ impl AsRawFd for Fd {
 
 impl Drop for Fd {
     fn drop(&mut self) {
-        self.world.borrow_mut().close(self.number);
+        if !self.is_let_go {
+            self.world.borrow_mut().close(self.number);
+        }
     }
 }
 
@@ -172,7 +182,7 @@ impl Sim {
 
     /// The descriptor of this number, for somebody who knows that nobody else owns it.
     pub fn own(&self, number: i32) -> Fd {
-        Fd { number, world: Rc::clone(&self.world) }
+        Fd { number, world: Rc::clone(&self.world), is_let_go: false }
     }
 }
 
@@ -188,6 +198,10 @@ impl Kernel for Sim {
         self.waker.clone()
     }
 
+    fn let_go(fd: Fd) {
+        fd.let_go();
+    }
+
     fn number(fd: &Fd) -> i32 {
         fd.number
     }
@@ -201,7 +215,7 @@ impl Kernel for Sim {
     }
 
     fn check_watchable(&mut self, number: i32) -> Result<()> {
-        if self.world.borrow().is_open(number) { Ok(()) } else { Err(oxuv_os::Errno::EBADF) }
+        if self.world.borrow().is_open(number) { Ok(()) } else { Err(Errno::EBADF) }
     }
 
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
@@ -271,6 +285,31 @@ impl Kernel for Sim {
         self.world.borrow_mut().send(fd.number, bufs)
     }
 
+    fn read<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        self.recv(fd, buf)
+    }
+
+    fn write(&mut self, fd: &Fd, buf: &[u8]) -> Result<usize> {
+        self.send(fd, buf)
+    }
+
+    fn write_vectored(&mut self, fd: &Fd, bufs: &[IoSlice<'_>]) -> Result<usize> {
+        self.send_vectored(fd, bufs)
+    }
+
+    /// There are no terminals. A socket in the place of one is taken as it is.
+    fn open_terminal(&mut self, _fd: &Fd, _replace: bool) -> Result<Opened<Fd>> {
+        Ok(Opened { reopened: None, readable: true, writable: true, blocking: false })
+    }
+
+    fn set_terminal_mode(&mut self, _fd: &Fd, _modes: &mut Modes, _mode: TtyMode) -> Result<()> {
+        Err(Errno::ENOTTY)
+    }
+
+    fn window_size(&self, _fd: &Fd) -> Result<WindowSize> {
+        Err(Errno::ENOTTY)
+    }
+
     fn shutdown_write(&mut self, fd: &Fd) -> Result<()> {
         self.world.borrow_mut().shutdown_write(fd.number)
     }
@@ -283,6 +322,6 @@ impl Kernel for Sim {
         let world = self.world.borrow();
         let connection = &world.connections[world.connection_of(fd.number)?];
         let is_connected = !connection.is_connecting && !connection.has_failed_to_connect;
-        if is_connected { Ok(connection.theirs) } else { Err(oxuv_os::Errno::ENOTCONN) }
+        if is_connected { Ok(connection.theirs) } else { Err(Errno::ENOTCONN) }
     }
 }
