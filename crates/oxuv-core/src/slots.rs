@@ -404,6 +404,17 @@ impl<U: Copy + Default> Slots<U> {
         self.cursors[walk as usize] = self[list as u32].links[walk.set()].next;
     }
 
+    /// Begins a walk over a list, and gives the first element.
+    #[inline]
+    pub(crate) fn begin_walk(&mut self, walk: Walk, list: List) -> Option<u32> {
+        if self.check_empty(list) {
+            return None;
+        }
+        let first = self.front(list)?;
+        self.cursors[walk as usize] = self[first].links[walk.set()].next;
+        Some(first)
+    }
+
     /// The element that the walk comes to, `None` when it is over.
     #[inline]
     pub(crate) fn step(&mut self, walk: Walk) -> Option<u32> {

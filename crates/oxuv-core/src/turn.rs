@@ -14,10 +14,6 @@ use crate::{Buffers, Core, Event, Key, Kind, Mode};
 /// The phases in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
-    /// No run is under way, or it is over.
-    Over,
-    /// Default's pass of timers before its first turn.
-    FirstTimers,
     /// Right before pending.
     TurnBegun,
     Pending,
@@ -29,6 +25,10 @@ enum Phase {
     Check,
     Closing,
     Timers,
+    /// Default's pass of timers before its first turn.
+    FirstTimers,
+    /// No run is under way, or it is over.
+    Over,
 }
 
 /// Pending's rounds after poll: enough to let writes lead to writes, not enough to keep the loop from turning.
@@ -109,7 +109,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn next_other(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
         loop {
-            if at == Phase::Timers || at < Phase::TurnBegun {
+            if at >= Phase::Timers {
                 if at == Phase::Over {
                     return None;
                 }
@@ -209,11 +209,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins a walk over the handles of a phase, and gives the first.
     #[inline]
     fn begin_watchers(&mut self, list: List) -> Option<(Key, U)> {
-        if self.slots.check_empty(list) {
-            return None;
-        }
-        self.slots.walk(Walk::Watchers, list);
-        let index = self.slots.step(Walk::Watchers)?;
+        let index = self.slots.begin_walk(Walk::Watchers, list)?;
         Some((self.slots.key(index), self.slots[index].user))
     }
 
