@@ -94,7 +94,7 @@ impl Callbacks {
         if requests.len() > u32::MAX as usize {
             return Err(Errno::ENOMEM);
         }
-        // The lowest numbers are used first, so it is no larger than their count.
+        // A number is used again before a larger one is, so none is larger than the most requests there were at a time.
         Ok(requests.insert(on_done) as u32)
     }
 
