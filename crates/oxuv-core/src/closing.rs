@@ -17,17 +17,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn next_closing(&mut self) -> Option<Event<U>> {
         let index = self.slots.front(List::ClosingPass)?;
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
-        if kind == Kind::Tcp
-            && let Some(event) = self.next_canceled(index, state)
-        {
-            return Some(event);
-        }
         let (key, user) = (self.slots.key(index), self.slots[index].user);
+        let canceled = match kind {
+            Kind::Tcp => self.next_canceled(index, state),
+            Kind::Udp => {
+                self.cancel_sends(state);
+                self.report_sent(key, state)
+            }
+            _ => None,
+        };
+        if canceled.is_some() {
+            return canceled;
+        }
         self.slots.unlink::<PHASE>(index);
         match kind {
             Kind::Timer => self.timers.remove(state),
             Kind::Async => self.mailbox.remove(state),
             Kind::Tcp => drop(self.streams.remove(state)),
+            Kind::Udp => drop(self.udps.remove(state)),
             Kind::Poll => drop(self.polls.remove(state)),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }

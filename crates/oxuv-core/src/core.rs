@@ -14,6 +14,7 @@ use crate::slots::{AllHandles, List, Slots};
 use crate::stream::{Step, Stream};
 use crate::timer::Timers;
 use crate::turn::Turn;
+use crate::udp::Udp;
 use crate::watch::{Watch, Watches};
 use crate::{Buffers, Key};
 
@@ -51,10 +52,11 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) timers: Timers,
     pub(crate) pending: Pending,
     pub(crate) streams: Slab<Stream<K::Fd, U, B>>,
+    pub(crate) udps: Slab<Udp<K::Fd, U, B>>,
     pub(crate) polls: Slab<Watch>,
     pub(crate) watches: Watches,
     pub(crate) mailbox: Mailbox<K::Waker>,
-    /// What was kept of the write that was last reported.
+    /// What was kept of the write or send that was last reported.
     pub(crate) spent: Option<B>,
 }
 
@@ -83,6 +85,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             timers: Timers::default(),
             pending: Pending::default(),
             streams: Slab::new(),
+            udps: Slab::new(),
             polls: Slab::new(),
             watches: Watches::default(),
             mailbox,

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use oxuv_os::Result;
 
 use crate::kernel::Kernel;
+use crate::slots::Slot;
 use crate::stream::StreamFlags;
+use crate::udp::UdpFlags;
 use crate::{Buffers, Core, Event, Key, Kind};
 
 #[derive(Debug, Default)]
@@ -40,9 +42,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn feed(&mut self, index: u32) {
         let key = self.slots.key(index);
-        let stream = &mut self.streams[self.slots[index].state];
-        if !stream.is(StreamFlags::FED) {
-            stream.flags |= StreamFlags::FED;
+        if !self.set_fed(index, true) {
             self.pending.fed += 1;
             self.pending.queue.push_back(key);
         }
@@ -50,13 +50,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Takes a stream out of the queue: it is closed, or its turn has come.
     #[inline]
-    pub(crate) fn unfeed(&mut self, state: u32) -> bool {
-        let stream = &mut self.streams[state];
-        let was_fed = stream.is(StreamFlags::FED);
-        if was_fed {
-            stream.flags -= StreamFlags::FED;
-            self.pending.fed -= 1;
+    pub(crate) fn unfeed(&mut self, index: u32) -> bool {
+        let was_fed = self.set_fed(index, false);
+        self.pending.fed -= usize::from(was_fed);
+        was_fed
+    }
+
+    /// Notes whether a handle is in the queue; returns whether it was.
+    #[inline]
+    fn set_fed(&mut self, index: u32, is_fed: bool) -> bool {
+        let Slot { kind, state, .. } = self.slots[index];
+        if kind == Kind::Udp {
+            let flags = &mut self.udps[state].flags;
+            let was_fed = flags.contains(UdpFlags::FED);
+            flags.set(UdpFlags::FED, is_fed);
+            return was_fed;
         }
+        let flags = &mut self.streams[state].flags;
+        let was_fed = flags.contains(StreamFlags::FED);
+        flags.set(StreamFlags::FED, is_fed);
         was_fed
     }
 
@@ -82,11 +94,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             self.pending.round -= 1;
             let key = self.pending.queue.pop_front()?;
-            let Ok(index) = self.slots.find_kind(key, Kind::Tcp) else { continue };
-            if self.unfeed(self.slots[index].state)
-                && let Some(event) = self.begin_pending_step(key)
-            {
-                return Some(event);
+            let Ok(index) = self.slots.find(key) else { continue };
+            if !self.unfeed(index) {
+                continue;
+            }
+            let event = match self.slots[index].kind {
+                Kind::Udp => self.begin_pending_udp_step(key),
+                _ => self.begin_pending_step(key),
+            };
+            if event.is_some() {
+                return event;
             }
         }
     }

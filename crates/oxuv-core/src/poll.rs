@@ -196,8 +196,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return None;
         }
         self.poll.events += 1;
-        if self.slots[slot].kind == Kind::Poll {
-            return self.ready_to_poll(key, readiness);
+        match self.slots[slot].kind {
+            Kind::Poll => return self.ready_to_poll(key, readiness),
+            Kind::Udp => return self.begin_udp_step(key, readiness),
+            _ => {}
         }
         if self.streams[self.slots[slot].state].is(StreamFlags::LISTENING) {
             return self.begin_accept(slot);

@@ -55,6 +55,8 @@ pub enum Kind {
     Tcp,
     /// Waits for readiness of a descriptor that somebody else owns.
     Poll,
+    /// Sends and receives datagrams.
+    Udp,
 }
 
 /// Flags of a slot.

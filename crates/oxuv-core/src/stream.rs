@@ -108,6 +108,14 @@ pub(crate) enum Stage {
     Report,
     /// Everything is written: is a shutdown waiting?
     Drain,
+    /// To receive datagrams, while rounds are left.
+    UdpReceive,
+    /// The same of what is told of failures.
+    UdpReceiveErrors,
+    /// To send the datagrams that are queued.
+    UdpSend,
+    /// To report the datagrams that were sent.
+    UdpReport,
 }
 
 /// The stream being worked on.
@@ -233,6 +241,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Stage::Write => self.step_write(),
                 Stage::Report => self.step_report(),
                 Stage::Drain => self.step_drain(),
+                Stage::UdpReceive | Stage::UdpReceiveErrors | Stage::UdpSend | Stage::UdpReport => self.step_udp(),
             };
             if event.is_some() {
                 return event;
@@ -245,7 +254,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let Step { stage, key, .. } = std::mem::take(&mut self.step);
         let slot = key.index;
         match stage {
-            Stage::None | Stage::Read | Stage::HangUp => {}
+            Stage::None | Stage::Read | Stage::HangUp | Stage::UdpReceive | Stage::UdpReceiveErrors => {}
+            Stage::UdpSend | Stage::UdpReport => self.abandon_udp_step(slot),
             Stage::Accept => self.end_accept(slot),
             Stage::ReadFailed => self.stop_reading(slot),
             Stage::ConnectFailed | Stage::Write | Stage::Report | Stage::Drain => {
@@ -259,7 +269,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
         self.forget(index);
-        self.unfeed(self.slots[index].state);
+        self.unfeed(index);
         let stream = &mut self.streams[self.slots[index].state];
         stream.flags = StreamFlags::empty();
         stream.accepted = None;

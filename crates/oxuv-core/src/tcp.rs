@@ -17,8 +17,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_tcp_init")]
     pub fn tcp_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        self.watches.reserve(self.streams.len() + self.polls.len() + 1, -1)?;
-        self.pending.reserve(self.streams.len() + 1)?;
+        self.watches.reserve(self.watchers() + 1, -1)?;
+        self.pending.reserve(self.streams.len() + self.udps.len() + 1)?;
         let state = self.streams.insert(Stream::default())?;
         Ok(self.slots.insert(Kind::Tcp, state, user))
     }

@@ -8,7 +8,9 @@
 
 #![cfg(target_os = "linux")]
 
+mod address;
 pub mod clock;
+pub mod datagram;
 mod descriptor;
 pub mod epoll;
 mod errno;
@@ -21,8 +23,10 @@ mod shared;
 pub mod socket;
 pub mod system;
 pub mod thread;
+pub mod udp;
 mod wake;
 
+pub use address::Address;
 pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
 pub use errno::{Errno, Result};
 pub use shared::Shared;
