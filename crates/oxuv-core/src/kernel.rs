@@ -251,7 +251,12 @@ pub trait Kernel {
     ///
     /// # Errors
     /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.
-    fn receive_datagram<'a>(&mut self, fd: &Self::Fd, buf: &'a mut [MaybeUninit<u8>], queue: Queue) -> Result<Received<'a>>;
+    fn receive_datagram<'a>(
+        &mut self,
+        fd: &Self::Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        queue: Queue,
+    ) -> Result<Received<'a>>;
 
     /// Receives datagrams, each into the next `size` bytes of `buf`: as many as have come and fit, at most 20.
     ///

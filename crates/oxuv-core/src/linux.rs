@@ -232,7 +232,12 @@ impl Kernel for Linux {
     }
 
     #[inline]
-    fn receive_datagram<'a>(&mut self, fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>], queue: Queue) -> Result<Received<'a>> {
+    fn receive_datagram<'a>(
+        &mut self,
+        fd: &Descriptor,
+        buf: &'a mut [MaybeUninit<u8>],
+        queue: Queue,
+    ) -> Result<Received<'a>> {
         datagram::receive(fd, buf, queue)
     }
 

@@ -293,3 +293,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "udp_tests.rs"]
+mod tests;

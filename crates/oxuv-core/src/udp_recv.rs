@@ -73,11 +73,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// * ENOBUFS: `buf` is empty, nothing was received.
     /// * any other: a datagram sent before has failed. Receiving goes on.
     #[inline]
-    pub fn udp_receive_into<'a>(
-        &mut self,
-        key: Key,
-        buf: &'a mut [MaybeUninit<u8>],
-    ) -> Result<Option<Received<'a>>> {
+    pub fn udp_receive_into<'a>(&mut self, key: Key, buf: &'a mut [MaybeUninit<u8>]) -> Result<Option<Received<'a>>> {
         let Some(queue) = self.queue_for(key, buf.is_empty())? else { return Ok(None) };
         let Some(fd) = &self.udps[self.step.state].fd else { return Ok(None) };
         let received = self.kernel.receive_datagram(fd, buf, queue);

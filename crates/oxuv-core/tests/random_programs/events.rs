@@ -80,6 +80,9 @@ impl Machine<'_> {
                 let has_peer = self.core.tcp_peer_address(key).is_ok();
                 ensure!(has_peer || result.is_err(), "it is not connected");
             }
+            Event::NeedDatagramBuffer { .. } | Event::Sent { .. } => {
+                return Err(format!("{event:?} without datagrams"));
+            }
             Event::HungUp { .. } => {
                 ensure!(handle.stream.is_reading, "{event:?} without reading");
                 self.check_end_of_stream(place)?;
@@ -211,6 +214,8 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::Async { key, user }
         | Event::Connection { key, user, .. }
         | Event::NeedBuffer { key, user }
+        | Event::NeedDatagramBuffer { key, user }
+        | Event::Sent { key, user, .. }
         | Event::Poll { key, user, .. }
         | Event::Connected { key, user, .. }
         | Event::HungUp { key, user }
