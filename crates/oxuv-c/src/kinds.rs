@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char};
 use std::ptr::null;
 
 use crate::types::{uv_handle_type, uv_req_type};
+use crate::udp::UV_UDP;
 
 /// A kind's name, and the size of its structure in bytes.
 type Kind = (&'static CStr, usize);
@@ -49,7 +50,6 @@ const UV_NAMED_PIPE: uv_handle_type = 7;
 const UV_POLL: uv_handle_type = 8;
 const UV_TCP: uv_handle_type = 12;
 const UV_TTY: uv_handle_type = 14;
-const UV_UDP: uv_handle_type = 15;
 /// No handle: what `uv_guess_handle` says of a regular file.
 const UV_FILE: uv_handle_type = 17;
 

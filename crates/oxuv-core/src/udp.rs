@@ -217,7 +217,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EBADF without a socket; EAFNOSUPPORT when it is not an internet address; EINVAL for a stale key.
     #[doc(alias = "uv_udp_getsockname")]
     pub fn udp_local_address(&self, key: Key) -> Result<SocketAddr> {
-        self.kernel.local_address(self.udp(key)?.fd.as_ref().ok_or(Errno::EBADF)?)
+        self.kernel.local_address(self.udp_descriptor(key)?)
     }
 
     /// The address the handle is connected to.
@@ -226,7 +226,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// ENOTCONN; as [`Core::udp_local_address`].
     #[doc(alias = "uv_udp_getpeername")]
     pub fn udp_peer_address(&self, key: Key) -> Result<SocketAddr> {
-        self.kernel.peer_address(self.udp(key)?.fd.as_ref().ok_or(Errno::EBADF)?)
+        self.kernel.peer_address(self.udp_descriptor(key)?)
+    }
+
+    /// The handle's socket.
+    ///
+    /// # Errors
+    /// EBADF when it has none (yet, or any more); EINVAL for a stale key.
+    #[doc(alias = "uv_fileno")]
+    pub fn udp_descriptor(&self, key: Key) -> Result<&K::Fd> {
+        self.udp(key)?.fd.as_ref().ok_or(Errno::EBADF)
     }
 
     #[inline]
