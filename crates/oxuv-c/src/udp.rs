@@ -35,6 +35,9 @@ pub const UV_UDP_REUSEPORT: c_uint = 64;
 /// Flag of `uv_udp_init_ex`: several datagrams are received at a time.
 pub const UV_UDP_RECVMMSG: c_uint = 256;
 
+/// Flag of a handle: it receives several datagrams at a time, and says so also when it is closed.
+pub(crate) const SEVERAL: c_uint = 4;
+
 /// Sends and receives datagrams.
 #[repr(C)]
 pub struct uv_udp_t {
@@ -86,6 +89,9 @@ pub unsafe extern "C-unwind" fn uv_udp_init_ex(loop_: *mut uv_loop_t, udp: *mut 
         match made {
             Ok(key) => handle::init(udp.cast(), loop_, UV_UDP, key),
             Err(error) => return error.code(),
+        }
+        if several {
+            (*udp).handle.flags |= SEVERAL;
         }
         (*udp).send_queue_size = 0;
         (*udp).send_queue_count = 0;

@@ -14,15 +14,15 @@ use crate::handle::{stop, with_open};
 use crate::loop_::{ask, with};
 use crate::types::{uv_alloc_cb, uv_buf_t, uv_loop_t};
 use crate::udp::{
-    UV_UDP_LINUX_RECVERR, UV_UDP_MMSG_CHUNK, UV_UDP_MMSG_FREE, UV_UDP_PARTIAL, show_descriptor, uv_udp_t,
+    SEVERAL, UV_UDP_LINUX_RECVERR, UV_UDP_MMSG_CHUNK, UV_UDP_MMSG_FREE, UV_UDP_PARTIAL, show_descriptor, uv_udp_t,
 };
 
 /// Gets a datagram, its sender and what is to be said of it, or a negative error, and the buffer back.
 pub type uv_udp_recv_cb =
     Option<unsafe extern "C-unwind" fn(*mut uv_udp_t, isize, *const uv_buf_t, *const sockaddr, c_uint)>;
 
-/// The most that comes at a time: see `uv_udp_recv_start`.
-const SEVERAL: usize = 20;
+/// The most that comes at a time.
+const MOST: usize = 20;
 
 /// Starts receiving: `alloc_cb` is asked for memory and `recv_cb` gets what was received, until stopped. A handle without
 /// a socket is bound first.
@@ -75,8 +75,7 @@ pub unsafe extern "C-unwind" fn uv_udp_recv_stop(udp: *mut uv_udp_t) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_udp_using_recvmmsg(udp: *const uv_udp_t) -> c_int {
     // SAFETY: the handle was initialised.
-    let several = unsafe { with_open(udp.cast(), |core, key| Ok(core.udp_receives_several(key))) };
-    several.unwrap_or(false).into()
+    c_int::from(unsafe { (*udp).handle.flags } & SEVERAL != 0)
 }
 
 /// There is something to receive: asks for memory, receives, and tells.
@@ -94,7 +93,7 @@ pub(crate) unsafe fn receive(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t
         if !is_there(loop_, key) {
             return;
         }
-        if ask(loop_, |core| Some(core.udp_receives_several(key))) == Some(true) {
+        if (*udp).handle.flags & SEVERAL != 0 {
             receive_several(loop_, key, udp, buf);
         } else {
             receive_one(loop_, key, udp, buf);
@@ -130,7 +129,7 @@ unsafe fn receive_several(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, b
             Ok(batch) => batch,
             Err(error) => return call(udp, error.code() as isize, &buf, null(), 0),
         };
-        let mut all = [(0, 0); SEVERAL];
+        let mut all = [(0, 0); MOST];
         for (nth, place) in all.iter_mut().enumerate().take(batch.len()) {
             *place = told(batch.get(nth));
         }
