@@ -7,7 +7,9 @@ use oxuv_core::{Errno, Key, Result};
 use crate::error::{code, ignored};
 use crate::kinds::has_descriptor;
 use crate::loop_::{Loop, User, with};
-use crate::types::{UV_ASYNC, UV_TCP, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_stream_t};
+use crate::types::{
+    UV_ASYNC, UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_stream_t,
+};
 use crate::udp::{UV_UDP, uv_udp_t};
 
 /// Flag of a handle: `uv_close` was called.
@@ -119,7 +121,7 @@ pub unsafe extern "C-unwind" fn uv_close(handle: *mut uv_handle_t, close_cb: uv_
         (*handle).flags |= CLOSING;
         match (*handle).r#type {
             UV_ASYNC => crate::async_::close(handle.cast()),
-            UV_TCP => (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1,
+            UV_TCP | UV_NAMED_PIPE | UV_TTY => (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1,
             UV_UDP => (*handle.cast::<uv_udp_t>()).io_watcher.fd = -1,
             _ => {}
         }

@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_char};
 use std::ptr::null;
 
-use crate::types::{uv_handle_type, uv_req_type};
+use crate::types::{UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_handle_type, uv_req_type};
 use crate::udp::UV_UDP;
 
 /// A kind's name, and the size of its structure in bytes.
@@ -46,10 +46,7 @@ const REQUESTS: [Kind; 10] = [
     (c"random", 144),
 ];
 
-const UV_NAMED_PIPE: uv_handle_type = 7;
 const UV_POLL: uv_handle_type = 8;
-const UV_TCP: uv_handle_type = 12;
-const UV_TTY: uv_handle_type = 14;
 /// No handle: what `uv_guess_handle` says of a regular file.
 const UV_FILE: uv_handle_type = 17;
 

@@ -7,7 +7,7 @@ use oxuv_core::{Errno, Result};
 use oxuv_os::socket::{self, Buffer};
 
 use crate::error::code;
-use crate::types::{UV_TCP, uv_handle_t, uv_stream_t};
+use crate::types::{UV_NAMED_PIPE, UV_TCP, uv_handle_t, uv_stream_t};
 use crate::udp::{UV_UDP, uv_udp_t};
 
 /// Flag of `uv_socketpair` and others: this end is non-blocking.
@@ -46,7 +46,7 @@ unsafe fn buffer_size(handle: *const uv_handle_t, value: *mut c_int, buffer: Buf
             return Err(Errno::EINVAL);
         }
         let number = match (*handle).r#type {
-            UV_TCP => (*handle.cast::<uv_stream_t>()).io_watcher.fd,
+            UV_TCP | UV_NAMED_PIPE => (*handle.cast::<uv_stream_t>()).io_watcher.fd,
             UV_UDP => (*handle.cast::<uv_udp_t>()).io_watcher.fd,
             _ => return Err(Errno::ENOTSUP),
         };

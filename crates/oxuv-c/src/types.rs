@@ -39,10 +39,14 @@ pub const UV_ASYNC: uv_handle_type = 1;
 pub const UV_CHECK: uv_handle_type = 2;
 /// An idle handle.
 pub const UV_IDLE: uv_handle_type = 6;
+/// A pipe.
+pub const UV_NAMED_PIPE: uv_handle_type = 7;
 /// A prepare handle.
 pub const UV_PREPARE: uv_handle_type = 9;
 /// A TCP handle.
 pub const UV_TCP: uv_handle_type = 12;
+/// A terminal.
+pub const UV_TTY: uv_handle_type = 14;
 /// A timer.
 pub const UV_TIMER: uv_handle_type = 13;
 

@@ -134,7 +134,7 @@ pub unsafe extern "C-unwind" fn uv_udp_open_ex(udp: *mut uv_udp_t, sock: c_int, 
         let opened = with_open(udp.cast(), |core, key| {
             let socket = kernel::own(core.kernel(), sock);
             core.udp_open(key, socket, bind_flags(flags)).map_err(|refused| {
-                std::mem::forget(refused.given);
+                kernel::Kernel::let_go(refused.given);
                 refused.error
             })
         });

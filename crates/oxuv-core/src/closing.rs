@@ -19,7 +19,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
         let (key, user) = (self.slots.key(index), self.slots[index].user);
         let canceled = match kind {
-            Kind::Tcp => self.next_canceled(index, state),
+            kind if kind.is_stream() => self.next_canceled(index, state),
             Kind::Udp => {
                 self.cancel_sends(state);
                 self.report_sent(key, state)
@@ -33,7 +33,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match kind {
             Kind::Timer => self.timers.remove(state),
             Kind::Async => self.mailbox.remove(state),
-            Kind::Tcp => drop(self.streams.remove(state)),
+            Kind::Tcp | Kind::Pipe | Kind::Tty => drop(self.streams.remove(state)),
             Kind::Udp => drop(self.udps.remove(state)),
             Kind::Poll => drop(self.polls.remove(state)),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}

@@ -80,7 +80,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match kind {
             Kind::Timer => self.timers.heap.remove(state),
             Kind::Async => self.mailbox.close(state),
-            Kind::Tcp => self.close_stream(index),
+            Kind::Tcp | Kind::Pipe | Kind::Tty => self.close_stream(index),
             Kind::Udp => self.close_udp(index),
             Kind::Poll => self.forget(index),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
@@ -113,6 +113,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn open_handle(&self, key: Key, kind: Kind) -> Result<u32> {
         let index = self.slots.find_kind(key, kind)?;
+        if self.slots[index].has(flag::CLOSING) { Err(Errno::EINVAL) } else { Ok(index) }
+    }
+
+    /// As [`Core::open_handle`], for a stream of any kind.
+    #[inline]
+    pub(crate) fn open_stream(&self, key: Key) -> Result<u32> {
+        let index = self.slots.find_stream(key)?;
         if self.slots[index].has(flag::CLOSING) { Err(Errno::EINVAL) } else { Ok(index) }
     }
 

@@ -60,6 +60,16 @@ pub const WAKE: u64 = u64::MAX;
 /// The events that one wait returns at most.
 pub const BATCH: usize = 1024;
 
+/// What a stream's descriptor is, which says by what calls it is read and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Medium {
+    /// A socket: [`Kernel::recv`], [`Kernel::send`].
+    #[default]
+    Socket,
+    /// A FIFO, an end of a pipe, a terminal: [`Kernel::read`], [`Kernel::write`].
+    File,
+}
+
 /// Something that makes a [`Kernel::wait`] return, now or when it is next called.
 pub trait Wake: Send + Sync + 'static {
     /// Wakes the loop. Callable from any thread and from signal handlers; `errno` is kept.
@@ -78,6 +88,9 @@ pub trait Kernel {
 
     /// A waker, to be handed to other threads.
     fn waker(&self) -> Self::Waker;
+
+    /// Leaves a descriptor open, for somebody else to close.
+    fn let_go(fd: Self::Fd);
 
     /// The number of a descriptor, not negative.
     fn number(fd: &Self::Fd) -> i32;
@@ -190,6 +203,24 @@ pub trait Kernel {
     /// # Errors
     /// As [`Kernel::send`].
     fn send_vectored(&mut self, fd: &Self::Fd, bufs: &[IoSlice<'_>]) -> Result<usize>;
+
+    /// As [`Kernel::recv`], of a descriptor that is no socket.
+    ///
+    /// # Errors
+    /// EAGAIN when nothing has come; EIO for a terminal without a master.
+    fn read<'a>(&mut self, fd: &Self::Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]>;
+
+    /// As [`Kernel::send`], to a descriptor that is no socket.
+    ///
+    /// # Errors
+    /// EAGAIN when it takes nothing now; EPIPE when nobody reads any more; EIO.
+    fn write(&mut self, fd: &Self::Fd, buf: &[u8]) -> Result<usize>;
+
+    /// As [`Kernel::send_vectored`], to a descriptor that is no socket.
+    ///
+    /// # Errors
+    /// As [`Kernel::write`].
+    fn write_vectored(&mut self, fd: &Self::Fd, bufs: &[IoSlice<'_>]) -> Result<usize>;
 
     /// Ends the sending side.
     ///

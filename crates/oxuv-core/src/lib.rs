@@ -28,6 +28,7 @@
 mod async_;
 mod buffers;
 mod closing;
+mod connect;
 mod core;
 mod event;
 mod handle;
@@ -35,6 +36,7 @@ mod heap;
 pub mod kernel;
 #[cfg(target_os = "linux")]
 pub mod linux;
+mod listen;
 mod metrics;
 mod pending;
 mod poll;
@@ -64,5 +66,6 @@ pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Address, Errno, Result};
 pub use slots::{AllHandles, Key, Kind};
+pub use turn::Suspended;
 pub use udp_recv::DATAGRAM_SIZE;
 pub use write::Refused;

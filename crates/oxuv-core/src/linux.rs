@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
+use oxuv_os::file;
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock, datagram, udp};
 
@@ -83,6 +84,10 @@ impl Kernel for Linux {
 
     fn waker(&self) -> Waker {
         self.waker.clone()
+    }
+
+    fn let_go(fd: Descriptor) {
+        std::mem::forget(fd);
     }
 
     #[inline]
@@ -191,6 +196,18 @@ impl Kernel for Linux {
 
     fn send_vectored(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
         net::send_vectored(fd, bufs, self.send_flags)
+    }
+
+    fn read<'a>(&mut self, fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        file::read(fd, buf)
+    }
+
+    fn write(&mut self, fd: &Descriptor, buf: &[u8]) -> Result<usize> {
+        file::write(fd, buf)
+    }
+
+    fn write_vectored(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
+        file::write_vectored(fd, bufs)
     }
 
     fn shutdown_write(&mut self, fd: &Descriptor) -> Result<()> {

@@ -4,10 +4,10 @@ use std::mem::MaybeUninit;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, Readiness};
+use crate::kernel::{Kernel, Medium, Readiness};
 use crate::slots::flag;
 use crate::stream::{Stage, StreamFlags};
-use crate::{Buffers, Core, Event, Key, Kind};
+use crate::{Buffers, Core, Event, Key};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Starts reading: [`Event::NeedBuffer`] comes whenever there is something to read, until stopped, the end of the
@@ -18,7 +18,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// failed; EEXIST when another handle waits for the descriptor.
     #[doc(alias = "uv_read_start")]
     pub fn read_start(&mut self, key: Key) -> Result<()> {
-        let index = self.open_handle(key, Kind::Tcp)?;
+        let index = self.open_stream(key)?;
         let stream = &self.streams[self.slots[index].state];
         if stream.is(StreamFlags::READING) {
             return Err(Errno::EALREADY);
@@ -39,7 +39,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EINVAL for a stale key.
     #[doc(alias = "uv_read_stop")]
     pub fn read_stop(&mut self, key: Key) -> Result<()> {
-        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let index = self.slots.find_stream(key)?;
         self.stop_reading(index);
         Ok(())
     }
@@ -68,7 +68,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
         let size = buf.len();
-        match self.kernel.recv(fd, buf) {
+        let received = match stream.medium {
+            Medium::Socket => self.kernel.recv(fd, buf),
+            Medium::File => self.kernel.read(fd, buf),
+        };
+        match received {
             Ok([]) => {
                 self.step.stage = Stage::HangUp;
                 self.stop_reading(key.index);

@@ -53,10 +53,22 @@ pub enum Kind {
     Async,
     /// A TCP listener or connection.
     Tcp,
+    /// A listener or connection of the Unix domain, a FIFO, or an end of a pipe.
+    Pipe,
+    /// A terminal.
+    Tty,
     /// Waits for readiness of a descriptor that somebody else owns.
     Poll,
     /// Sends and receives datagrams.
     Udp,
+}
+
+impl Kind {
+    /// True for what is read, written and shut down.
+    #[inline]
+    pub fn is_stream(self) -> bool {
+        matches!(self, Kind::Tcp | Kind::Pipe | Kind::Tty)
+    }
 }
 
 /// Flags of a slot.
@@ -250,6 +262,15 @@ impl<U: Copy + Default> Slots<U> {
     pub(crate) fn find_kind(&self, key: Key, kind: Kind) -> Result<u32> {
         match self.slots.get(key.index as usize) {
             Some(slot) if slot.generation == key.generation && slot.kind == kind => Ok(key.index),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    /// As [`Slots::find`], for a stream of any kind.
+    #[inline]
+    pub(crate) fn find_stream(&self, key: Key) -> Result<u32> {
+        match self.slots.get(key.index as usize) {
+            Some(slot) if slot.generation == key.generation && slot.kind.is_stream() => Ok(key.index),
             _ => Err(Errno::EINVAL),
         }
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Keepalive, Kernel, Readiness};
+use crate::kernel::{Keepalive, Kernel, Medium, Readiness};
 use crate::slots::flag;
 use crate::watch::Watch;
 use crate::write::{Done, Write};
@@ -34,6 +34,7 @@ bitflags::bitflags! {
 #[derive(Debug)]
 pub(crate) struct Stream<F, U, B> {
     pub(crate) fd: Option<F>,
+    pub(crate) medium: Medium,
     pub(crate) flags: StreamFlags,
     pub(crate) watch: Watch,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
@@ -58,6 +59,7 @@ impl<F, U, B> Default for Stream<F, U, B> {
     fn default() -> Self {
         Stream {
             fd: None,
+            medium: Medium::Socket,
             flags: StreamFlags::empty(),
             watch: Watch::default(),
             accepted: None,
@@ -77,6 +79,11 @@ impl<F, U, B> Stream<F, U, B> {
     #[inline]
     fn is_drained(&self) -> bool {
         self.writes.is_empty() && self.shutdown.is_none() && !self.watch.wanted.contains(Readiness::WRITE)
+    }
+
+    /// The descriptor, EBADF when there is none (yet).
+    pub(crate) fn descriptor(&self) -> Result<&F> {
+        self.fd.as_ref().ok_or(Errno::EBADF)
     }
 
     #[inline]
@@ -167,13 +174,53 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EBADF when it has none (yet, or any more); EINVAL for a stale key.
     #[doc(alias = "uv_fileno")]
     pub fn descriptor(&self, key: Key) -> Result<&K::Fd> {
-        self.stream(key)?.fd.as_ref().ok_or(Errno::EBADF)
+        self.stream(key)?.descriptor()
     }
 
     #[inline]
     pub(crate) fn stream(&self, key: Key) -> Result<&Stream<K::Fd, U, B>> {
-        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let index = self.slots.find_stream(key)?;
         Ok(&self.streams[self.slots[index].state])
+    }
+
+    /// A new stream without a descriptor.
+    pub(crate) fn stream_init(&mut self, kind: Kind, user: U) -> Result<Key> {
+        self.slots.reserve()?;
+        self.watches.reserve(self.watchers() + 1, -1)?;
+        self.pending.reserve(self.streams.len() + self.udps.len() + 1)?;
+        let state = self.streams.insert(Stream::default())?;
+        Ok(self.slots.insert(kind, state, user))
+    }
+
+    /// What a stream may refuse a descriptor for that was made elsewhere: EEXIST when a handle waits for it, EBUSY when
+    /// the stream has another.
+    pub(crate) fn check_given(&self, index: u32, fd: &K::Fd) -> Result<()> {
+        self.check_free(K::number(fd), None)?;
+        let own = self.streams[self.slots[index].state].fd.as_ref();
+        if own.is_some_and(|own| K::number(own) != K::number(fd)) { Err(Errno::EBUSY) } else { Ok(()) }
+    }
+
+    /// Makes ready for a descriptor that a handle is to have; a TCP socket gets the options that were asked for before.
+    pub(crate) fn prepare_descriptor(&mut self, index: u32, fd: &K::Fd) -> Result<()> {
+        self.watches.reserve(0, K::number(fd))?;
+        let stream = &self.streams[self.slots[index].state];
+        if stream.is(StreamFlags::NODELAY) {
+            self.kernel.set_nodelay(fd, true)?;
+        }
+        if stream.keepalive.is_some() {
+            self.kernel.set_keepalive(fd, stream.keepalive)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn put_descriptor(&mut self, index: u32, fd: K::Fd, medium: Medium) {
+        let stream = &mut self.streams[self.slots[index].state];
+        stream.watch.number = K::number(&fd);
+        stream.medium = medium;
+        if let Some(same) = stream.fd.replace(fd) {
+            // To drop it would close the one just put there.
+            K::let_go(same);
+        }
     }
 
     /// Begins to work on a stream that is ready.

@@ -105,7 +105,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn find_watcher(slots: &Slots<U>, key: Key) -> Option<u32> {
         let index = slots.find(key).ok()?;
-        matches!(slots[index].kind, Kind::Tcp | Kind::Udp | Kind::Poll).then_some(index)
+        let kind = slots[index].kind;
+        (kind.is_stream() || matches!(kind, Kind::Udp | Kind::Poll)).then_some(index)
     }
 
     /// Adds to what we want to know of a handle's descriptor.
@@ -138,9 +139,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         let Slot { kind, state, .. } = self.slots[slot];
         let watch = match kind {
-            Kind::Tcp => &self.streams[state].watch,
             Kind::Udp => &self.udps[state].watch,
             Kind::Poll => &self.polls[state],
+            kind if kind.is_stream() => &self.streams[state].watch,
             _ => return None,
         };
         (watch.number == number).then_some(watch)

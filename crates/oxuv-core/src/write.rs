@@ -4,10 +4,10 @@ use std::io::IoSlice;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, Readiness};
+use crate::kernel::{Kernel, Medium, Readiness};
 use crate::slots::flag;
 use crate::stream::{ROUNDS, Stage, Stream, StreamFlags};
-use crate::{Buffers, Core, Event, Key, Kind};
+use crate::{Buffers, Core, Event, Key};
 
 /// A write that is not sent whole yet.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Everything that a write may be refused for.
     #[inline]
     fn check_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
-        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let index = self.slots.find_stream(key)?;
         let state = self.slots[index].state;
         let stream = &mut self.streams[state];
         let total = check(stream, buffers)?;
@@ -130,7 +130,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let mut left = total;
         let goes_at_once = stream.queued == 0 && stream.writes.is_empty() && stream.connect.is_none();
         if let (true, Some(fd)) = (goes_at_once, &stream.fd) {
-            let result = match send(&mut self.kernel, fd, &buffers, Place::default()) {
+            let result = match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
                 Ok(sent) => {
                     left -= sent.min(left);
                     (left == 0).then_some(Ok(()))
@@ -170,14 +170,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EAGAIN when it takes nothing, while connecting, or when bytes are queued; else as [`Core::write`] and as the connection fails.
     #[doc(alias = "uv_try_write")]
     pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
-        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let index = self.slots.find_stream(key)?;
         let stream = &mut self.streams[self.slots[index].state];
         if stream.queued != 0 || stream.connect.is_some() {
             return Err(Errno::EAGAIN);
         }
         check(stream, buffers)?;
         let fd = stream.fd.as_ref().ok_or(Errno::EBADF)?;
-        send(&mut self.kernel, fd, buffers, Place::default())
+        send(&mut self.kernel, fd, stream.medium, buffers, Place::default())
     }
 
     /// Takes back what is not sent yet of a write that is queued: it ends with ECANCELED, by its event as ever. A write
@@ -187,7 +187,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EINVAL for a stale key; EBUSY when the stream is closing.
     #[doc(alias = "uv_cancel")]
     pub fn cancel_write(&mut self, key: Key, mut is: impl FnMut(U) -> bool) -> Result<()> {
-        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let index = self.slots.find_stream(key)?;
         if self.slots[index].has(flag::CLOSING) {
             return Err(Errno::EBUSY);
         }
@@ -208,7 +208,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// closing.
     #[doc(alias = "uv_shutdown")]
     pub fn shutdown(&mut self, key: Key, user: U) -> Result<()> {
-        let index = self.slots.find_kind(key, Kind::Tcp)?;
+        let index = self.slots.find_stream(key)?;
         let stream = &mut self.streams[self.slots[index].state];
         if !stream.is(StreamFlags::WRITABLE) || stream.shutdown.is_some() {
             return Err(Errno::ENOTCONN);
@@ -233,7 +233,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let mut at = write.at;
             at.advance(&write.buffers, write.behind);
             (write.at, write.behind) = (at, 0);
-            let result = match send(&mut self.kernel, fd, &write.buffers, at) {
+            let result = match send(&mut self.kernel, fd, stream.medium, &write.buffers, at) {
                 Ok(sent) => {
                     // More than is left has only one who says something else each time.
                     let sent = sent.min(write.left);
@@ -365,11 +365,17 @@ fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<us
 
 /// One system call. ENOBUFS is EAGAIN: the kernel is short of memory now, and will say when it is writable.
 #[inline]
-fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl Buffers, at: Place) -> Result<usize> {
+fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Buffers, at: Place) -> Result<usize> {
     let sent = match buffers.count() - at.buffer {
-        1 => kernel.send(fd, buffers.get(at.buffer).get(at.offset..).unwrap_or_default()),
-        2..=16 => gather::<16, K>(kernel, fd, buffers, at),
-        _ => gather::<GATHER, K>(kernel, fd, buffers, at),
+        1 => {
+            let bytes = buffers.get(at.buffer).get(at.offset..).unwrap_or_default();
+            match medium {
+                Medium::Socket => kernel.send(fd, bytes),
+                Medium::File => kernel.write(fd, bytes),
+            }
+        }
+        2..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
+        _ => gather::<GATHER, K>(kernel, fd, medium, buffers, at),
     };
     match sent {
         Err(Errno::ENOBUFS) => Err(Errno::EAGAIN),
@@ -378,12 +384,21 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl Buffers, at: Place
 }
 
 #[inline(never)]
-fn gather<const N: usize, K: Kernel>(kernel: &mut K, fd: &K::Fd, buffers: &impl Buffers, at: Place) -> Result<usize> {
+fn gather<const N: usize, K: Kernel>(
+    kernel: &mut K,
+    fd: &K::Fd,
+    medium: Medium,
+    buffers: &impl Buffers,
+    at: Place,
+) -> Result<usize> {
     let mut slices = [IoSlice::new(&[]); N];
     let count = (buffers.count() - at.buffer).min(N);
     for (nth, slice) in slices[..count].iter_mut().enumerate() {
         let offset = if nth == 0 { at.offset } else { 0 };
         *slice = IoSlice::new(buffers.get(at.buffer + nth).get(offset..).unwrap_or_default());
     }
-    kernel.send_vectored(fd, &slices[..count])
+    match medium {
+        Medium::Socket => kernel.send_vectored(fd, &slices[..count]),
+        Medium::File => kernel.write_vectored(fd, &slices[..count]),
+    }
 }

@@ -84,12 +84,19 @@ impl Wake for Waker {
 pub struct Fd {
     number: i32,
     world: Rc<RefCell<World>>,
+    /// Somebody else closes it.
+    is_let_go: bool,
 }
 
 impl Fd {
     /// The descriptor's number.
     pub fn number(&self) -> i32 {
         self.number
+    }
+
+    /// Leaves it open, for somebody else to close: [`Sim::own`] takes it back.
+    pub fn let_go(mut self) {
+        self.is_let_go = true;
     }
 }
 
@@ -101,7 +108,9 @@ impl AsRawFd for Fd {
 
 impl Drop for Fd {
     fn drop(&mut self) {
-        self.world.borrow_mut().close(self.number);
+        if !self.is_let_go {
+            self.world.borrow_mut().close(self.number);
+        }
     }
 }
 
@@ -178,7 +187,7 @@ impl Sim {
 
     /// The descriptor of this number, for somebody who knows that nobody else owns it.
     pub fn own(&self, number: i32) -> Fd {
-        Fd { number, world: Rc::clone(&self.world) }
+        Fd { number, world: Rc::clone(&self.world), is_let_go: false }
     }
 }
 
@@ -192,6 +201,10 @@ impl Kernel for Sim {
 
     fn waker(&self) -> Waker {
         self.waker.clone()
+    }
+
+    fn let_go(fd: Fd) {
+        fd.let_go();
     }
 
     fn number(fd: &Fd) -> i32 {
@@ -275,6 +288,18 @@ impl Kernel for Sim {
 
     fn send_vectored(&mut self, fd: &Fd, bufs: &[IoSlice<'_>]) -> Result<usize> {
         self.world.borrow_mut().send(fd.number, bufs)
+    }
+
+    fn read<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        self.recv(fd, buf)
+    }
+
+    fn write(&mut self, fd: &Fd, buf: &[u8]) -> Result<usize> {
+        self.send(fd, buf)
+    }
+
+    fn write_vectored(&mut self, fd: &Fd, bufs: &[IoSlice<'_>]) -> Result<usize> {
+        self.send_vectored(fd, bufs)
     }
 
     fn shutdown_write(&mut self, fd: &Fd) -> Result<()> {

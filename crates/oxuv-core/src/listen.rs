@@ -1,0 +1,111 @@
+//! Listening for connections, and taking them.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use oxuv_os::{Errno, Result};
+
+use crate::kernel::{Kernel, Medium, Readiness};
+use crate::stream::{Stage, Step, StreamFlags};
+use crate::{Buffers, Core, Event, Key, Kind};
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// Listens for connections: [`Event::Connection`] for each. A TCP handle that is not bound gets a free
+    /// port. Again sets the new backlog.
+    ///
+    /// # Errors
+    /// EINVAL when closing or connected; EADDRINUSE; EBADF without a descriptor; what making a TCP socket may fail with.
+    #[doc(alias = "uv_listen")]
+    pub fn listen(&mut self, key: Key, backlog: i32) -> Result<()> {
+        let index = self.open_stream(key)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        if let Some(error) = stream.delayed_error {
+            return Err(error);
+        }
+        if stream.is(StreamFlags::READING) || stream.connect.is_some() {
+            return Err(Errno::EINVAL);
+        }
+        if self.slots[index].kind == Kind::Tcp {
+            self.ensure_socket(index, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?;
+        }
+        let stream = &self.streams[self.slots[index].state];
+        self.check_free(stream.watch.number, Some(index))?;
+        let stream = &mut self.streams[self.slots[index].state];
+        self.kernel.listen(stream.descriptor()?, backlog)?;
+        stream.flags -= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        stream.flags |= StreamFlags::LISTENING;
+        if stream.accepted.is_none() {
+            self.want(index, Readiness::READ);
+        }
+        self.set_active(index);
+        Ok(())
+    }
+
+    /// Whether a connection waits on this listener.
+    ///
+    /// # Errors
+    /// EAGAIN when none waits; EINVAL when closing or no stream.
+    pub fn check_waiting(&self, listener: Key) -> Result<()> {
+        let index = self.open_stream(listener)?;
+        let stream = &self.streams[self.slots[index].state];
+        if stream.accepted.is_some() { Ok(()) } else { Err(Errno::EAGAIN) }
+    }
+
+    /// Gives a listener's waiting connection to `client`.
+    ///
+    /// # Errors
+    /// EAGAIN when none waits; EINVAL when either is closing or no stream; EBUSY when `client` has a socket: that
+    /// connection is closed then, and the next can come.
+    #[doc(alias = "uv_accept")]
+    pub fn accept(&mut self, listener: Key, client: Key) -> Result<()> {
+        let listener = self.open_stream(listener)?;
+        let client = self.open_stream(client)?;
+        if self.slots[client].kind == Kind::Tty {
+            return Err(Errno::EINVAL);
+        }
+        let fd = self.streams[self.slots[listener].state].accepted.take().ok_or(Errno::EAGAIN)?;
+        self.want(listener, Readiness::READ);
+        if self.streams[self.slots[client].state].fd.is_some() {
+            return Err(Errno::EBUSY);
+        }
+        self.prepare_descriptor(client, &fd)?;
+        self.put_descriptor(client, fd, Medium::Socket);
+        self.streams[self.slots[client].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        Ok(())
+    }
+
+    /// A listener is ready: takes one connection, and offers it.
+    #[inline(never)]
+    pub(crate) fn begin_accept(&mut self, slot: u32) -> Option<Event<U>> {
+        let state = self.slots[slot].state;
+        let stream = &mut self.streams[state];
+        let fd = stream.fd.as_ref().filter(|_| stream.accepted.is_none())?;
+        let result = match self.kernel.accept(fd) {
+            Ok(connection) => {
+                stream.accepted = Some(connection);
+                self.step = Step { stage: Stage::Accept, key: self.slots.key(slot), state, ..Step::default() };
+                Ok(())
+            }
+            Err(error @ (Errno::EMFILE | Errno::ENFILE)) => {
+                if !self.kernel.shed(fd) {
+                    self.retry_later(slot);
+                }
+                Err(error)
+            }
+            Err(error @ (Errno::EBADF | Errno::EINVAL | Errno::ENOTSOCK)) => {
+                // Foreign hands have shut the listener down. It would be ready for ever.
+                self.unwant(slot, Readiness::READ);
+                Err(error)
+            }
+            // The connection was somebody else's, or is gone; its own errors are no errors of the listener.
+            Err(_) => return None,
+        };
+        Some(Event::Connection { key: self.slots.key(slot), user: self.slots[slot].user, result })
+    }
+
+    /// The connection event is over. If the connection was not taken, no other is until it is.
+    pub(crate) fn end_accept(&mut self, slot: u32) {
+        if self.streams[self.slots[slot].state].accepted.is_some() {
+            self.unwant(slot, Readiness::READ);
+        }
+    }
+}

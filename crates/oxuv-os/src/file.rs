@@ -1,0 +1,75 @@
+//! Bytes to and from descriptors that are no sockets: FIFOs, ends of pipes, terminals.
+
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+
+use rustix::io::{Errno as Raw, read as raw_read, write as raw_write, writev};
+
+use crate::{Descriptor, Result};
+
+/// Reads what has come, up to the buffer's size; an empty slice at the end.
+///
+/// # Errors
+/// EAGAIN when nothing has come; EIO for a terminal that has lost its other side.
+pub fn read<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+    loop {
+        // The loop would borrow `buf` for 'a in each round: reborrow to try, and borrow for good to return.
+        match raw_read(fd, &mut *buf) {
+            Ok((filled, _)) => {
+                let count = filled.len();
+                let (filled, _) = buf.split_at_mut(count);
+                // SAFETY: `read` has written the first `count` bytes.
+                return Ok(unsafe { filled.assume_init_mut() });
+            }
+            Err(Raw::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Writes from one buffer as much as is taken.
+///
+/// # Errors
+/// EAGAIN when nothing is taken now; EPIPE, with the signal SIGPIPE, when nobody reads any more; EIO.
+pub fn write(fd: &Descriptor, buf: &[u8]) -> Result<usize> {
+    loop {
+        match raw_write(fd, buf) {
+            Err(Raw::INTR) => {}
+            done => return Ok(done?),
+        }
+    }
+}
+
+/// Writes from several buffers (at most 1024) as much as is taken.
+///
+/// # Errors
+/// As [`write`]; EINVAL for more than 1024 buffers.
+pub fn write_vectored(fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
+    loop {
+        match writev(fd, bufs) {
+            Err(Raw::INTR) => {}
+            done => return Ok(done?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Errno;
+    use rustix::pipe::{PipeFlags, pipe_with};
+
+    #[test]
+    fn a_pipe_carries_bytes_one_way() {
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).unwrap();
+        let (reader, writer) = (Descriptor::from(reader), Descriptor::from(writer));
+        let mut buf = [MaybeUninit::uninit(); 8];
+        assert_eq!(read(&reader, &mut buf), Err(Errno::EAGAIN));
+        assert_eq!(write(&writer, b"hel"), Ok(3));
+        assert_eq!(write_vectored(&writer, &[IoSlice::new(b"l"), IoSlice::new(b"o")]), Ok(2));
+        assert_eq!(read(&reader, &mut buf).unwrap(), b"hello");
+        assert_eq!(write(&reader, b"x"), Err(Errno::EBADF));
+        drop(writer);
+        assert!(read(&reader, &mut buf).unwrap().is_empty());
+    }
+}
