@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 
 use libc::{AF_INET, AF_INET6, AF_UNSPEC, sockaddr};
-use oxuv_core::kernel::UdpBindFlags;
+use oxuv_core::kernel::{Kernel as _, UdpBindFlags};
 use oxuv_core::{Errno, Key, Result};
 
 use crate::address::{read_address, write_address};

@@ -4,7 +4,7 @@ use oxuv_core::{Event, Key, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::Inner;
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Result, Tcp, Timer};
+use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Result, Tcp, Timer, Udp};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -89,6 +89,8 @@ fn dispatch(lp: &LoopRef, event: Event<u32>) {
             }
         }
         Event::NeedBuffer { key, .. } => read(lp, key),
+        Event::NeedDatagramBuffer { key, .. } => Udp(Handle::new(lp, key)).receive(),
+        Event::Sent { key, user, result } => Udp::sent(lp, key, user, result),
         Event::HungUp { key, .. } => {
             if let Some(callback) = pick!(callbacks, key, Read) {
                 callback(&Tcp(Handle::new(lp, key)), Err(Errno::EOF));
