@@ -125,7 +125,8 @@ impl Udp {
         self.with(|core, key| core.udp_connect(key, Some(&address)))
     }
 
-    /// Ends what [`Udp::connect`] has begun.
+    /// Ends what [`Udp::connect`] has begun. Linux also takes the port back if it had chosen that itself; the next send
+    /// gives the handle another.
     ///
     /// # Errors
     /// ENOTCONN when it is not connected; EINVAL when closing.
