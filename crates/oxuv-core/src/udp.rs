@@ -297,8 +297,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Work on a handle is left behind: what was not received is still ready, and reports are still queued.
     pub(crate) fn abandon_udp_step(&mut self, index: u32) {
-        if !self.slots[index].has(flag::CLOSING) && self.udps[self.slots[index].state].count() > 0 {
+        if self.slots[index].has(flag::CLOSING) {
+            return;
+        }
+        if self.udps[self.slots[index].state].count() > 0 {
             self.feed(index);
+        } else {
+            self.end_sending(index);
         }
     }
 }

@@ -260,12 +260,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.step.stage = Stage::None;
         let index = self.step.key.index;
         if !self.slots[index].has(flag::CLOSING) && self.udps[self.step.state].sends.is_empty() {
-            self.unwant(index, Readiness::WRITE);
-            if self.udp_rests(index) {
-                self.set_inactive(index);
-            }
+            self.end_sending(index);
         }
         None
+    }
+
+    /// Everything that was to be sent is.
+    pub(crate) fn end_sending(&mut self, index: u32) {
+        self.unwant(index, Readiness::WRITE);
+        if self.udp_rests(index) {
+            self.set_inactive(index);
+        }
     }
 
     /// Reports the datagram whose sending ended first.

@@ -312,4 +312,10 @@ fn a_run_that_is_left_loses_no_report() {
     bed.core.begin(Mode::Default);
     assert!(matches!(bed.core.next(), Some(Event::Sent { user: 0, .. })));
     assert_eq!(numbers(&bed.run(Mode::Default, 0)), [1, 2]);
+    // Left in the callback of the last one, the handle has nothing more to do.
+    bed.send(3, b"a");
+    bed.core.begin(Mode::Default);
+    assert!(matches!(bed.core.next(), Some(Event::Sent { user: 3, .. })));
+    bed.core.abandon();
+    assert!(!bed.core.is_active(bed.udp) && !bed.core.alive());
 }
