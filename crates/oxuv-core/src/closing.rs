@@ -14,6 +14,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The next request of the handle at the head of the pass, or, when it has none any more, its end.
+    #[inline(never)]
     pub(crate) fn next_closing(&mut self) -> Option<Event<U>> {
         let index = self.slots.front(List::ClosingPass)?;
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
@@ -22,7 +23,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             kind if kind.is_stream() => self.next_canceled(index, state),
             Kind::Udp => {
                 self.cancel_sends(state);
-                self.report_sent(key, state)
+                self.report_datagram(key, state)
             }
             _ => None,
         };

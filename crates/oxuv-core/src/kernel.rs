@@ -22,6 +22,7 @@ use std::net::{IpAddr, SocketAddr};
 use oxuv_os::Result;
 pub use oxuv_os::datagram::{Batch, Datagram, Queue, Received};
 pub use oxuv_os::net::{BindFlags, Keepalive};
+use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 
 bitflags::bitflags! {
@@ -66,8 +67,10 @@ pub enum Medium {
     /// A socket: [`Kernel::recv`], [`Kernel::send`].
     #[default]
     Socket,
-    /// A FIFO, an end of a pipe, a terminal: [`Kernel::read`], [`Kernel::write`].
+    /// A FIFO, an end of a pipe: [`Kernel::read`], [`Kernel::write`].
     File,
+    /// A terminal: as a file, but bytes may follow when it is hung up.
+    Terminal,
 }
 
 /// Something that makes a [`Kernel::wait`] return, now or when it is next called.
@@ -221,6 +224,25 @@ pub trait Kernel {
     /// # Errors
     /// As [`Kernel::write`].
     fn write_vectored(&mut self, fd: &Self::Fd, bufs: &[IoSlice<'_>]) -> Result<usize>;
+
+    /// Makes a descriptor ready for a terminal handle: opens a terminal anew if that can be done, and with `replace` has
+    /// its number stand for the new one, too.
+    ///
+    /// # Errors
+    /// EINVAL when it is nothing that can be waited for.
+    fn open_terminal(&mut self, fd: &Self::Fd, replace: bool) -> Result<Opened<Self::Fd>>;
+
+    /// Changes the mode of a terminal.
+    ///
+    /// # Errors
+    /// ENOTTY, EIO.
+    fn set_terminal_mode(&mut self, fd: &Self::Fd, modes: &mut Modes, mode: TtyMode) -> Result<()>;
+
+    /// The size of a terminal's window.
+    ///
+    /// # Errors
+    /// ENOTTY, EIO.
+    fn window_size(&self, fd: &Self::Fd) -> Result<WindowSize>;
 
     /// Ends the sending side.
     ///

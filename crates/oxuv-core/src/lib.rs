@@ -51,6 +51,7 @@ mod tcp;
 #[cfg(test)]
 mod testing;
 mod timer;
+mod tty;
 mod turn;
 mod udp;
 mod udp_recv;
@@ -66,6 +67,7 @@ pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Address, Errno, Result};
 pub use slots::{AllHandles, Key, Kind};
+pub use tty::NewTty;
 pub use turn::Suspended;
 pub use udp_recv::DATAGRAM_SIZE;
-pub use write::Refused;
+pub use write::{Progress, Refused};

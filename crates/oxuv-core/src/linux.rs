@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::file;
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::tty::{self, Modes, Opened, TtyMode, WindowSize};
 use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock, datagram, udp};
 
 pub use oxuv_os::net::check_stream;
@@ -189,7 +190,7 @@ impl Kernel for Linux {
         net::recv(fd, buf)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, fd: &Descriptor, buf: &[u8]) -> Result<usize> {
         net::send(fd, buf, self.send_flags)
     }
@@ -208,6 +209,18 @@ impl Kernel for Linux {
 
     fn write_vectored(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
         file::write_vectored(fd, bufs)
+    }
+
+    fn open_terminal(&mut self, fd: &Descriptor, replace: bool) -> Result<Opened<Descriptor>> {
+        tty::open_terminal(fd, replace)
+    }
+
+    fn set_terminal_mode(&mut self, fd: &Descriptor, modes: &mut Modes, mode: TtyMode) -> Result<()> {
+        modes.set(fd, mode)
+    }
+
+    fn window_size(&self, fd: &Descriptor) -> Result<WindowSize> {
+        tty::window_size(fd)
     }
 
     fn shutdown_write(&mut self, fd: &Descriptor) -> Result<()> {

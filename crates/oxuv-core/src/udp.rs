@@ -252,20 +252,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Begins to work on a handle that is ready.
-    pub(crate) fn begin_udp_step(&mut self, key: Key, mut readiness: Readiness) -> Option<Event<U>> {
+    pub(crate) fn begin_udp_step(&mut self, key: Key, state: u32, ready: Readiness) -> Option<Event<U>> {
+        let wanted = self.udps[state].watch.wanted;
+        let mut readiness = ready & (wanted | Readiness::ERROR | Readiness::HANG_UP);
+        if wanted.is_empty() || readiness.is_empty() {
+            return self.not_wanted(key.index);
+        }
+        self.poll.events += 1;
         if readiness.contains(Readiness::ERROR) {
             // Whoever receives, and whoever sends, is to find out about it by trying.
             readiness |= Readiness::READ | Readiness::WRITE;
         }
-        let state = self.slots[key.index].state;
         let stage = if readiness.contains(Readiness::READ) { Stage::UdpReceive } else { Stage::UdpSend };
         self.step = Step { stage, rounds: ROUNDS, readiness, key, state, reports: 0 };
         self.next_step()
     }
 
     /// Begins to work on a handle that was fed: the sending of a datagram has ended.
-    pub(crate) fn begin_pending_udp_step(&mut self, key: Key) -> Option<Event<U>> {
-        let state = self.slots[key.index].state;
+    pub(crate) fn begin_pending_udp_step(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         self.step = Step { stage: Stage::UdpSend, readiness: Readiness::WRITE, key, state, ..Step::default() };
         self.next_step()
     }
@@ -285,11 +289,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         !udp.is(UdpFlags::RECEIVING) && udp.count() == 0
     }
 
+    /// Has the handle worked on in the next round of pending, once.
+    pub(crate) fn feed_udp(&mut self, index: u32) {
+        self.pending.feed_udp(&mut self.udps[self.slots[index].state].flags, self.slots.key(index));
+    }
+
     /// Stops everything about a handle that is being closed, and closes its socket.
     pub(crate) fn close_udp(&mut self, index: u32) {
         self.forget(index);
-        self.unfeed(index);
         let udp = &mut self.udps[self.slots[index].state];
+        self.pending.unfeed_udp(&mut udp.flags);
         udp.flags -= UdpFlags::RECEIVING | UdpFlags::CONNECTED;
         udp.fd = None;
         udp.watch.number = -1;
@@ -301,7 +310,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return;
         }
         if self.udps[self.slots[index].state].count() > 0 {
-            self.feed(index);
+            self.feed_udp(index);
         } else {
             self.end_sending(index);
         }

@@ -134,7 +134,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let result = send_some(&mut self.kernel, fd, std::iter::once((&buffers, to))).map(drop);
             if result != Err(Errno::EAGAIN) {
                 udp.done.push_back(Sent { user, result, total, buffers: None });
-                self.feed(index);
+                self.feed_udp(index);
                 return Some(buffers);
             }
         }
@@ -243,7 +243,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     done.extend(sends.pop_front().map(|send| send.end(Err(error))));
                     if !sends.is_empty() {
                         // The others' turn is in pending's next round.
-                        self.feed(index);
+                        self.feed_udp(index);
                     }
                     return;
                 }
@@ -255,7 +255,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn step_report_sent(&mut self) -> Option<Event<U>> {
         if self.step.reports > 0 {
             self.step.reports -= 1;
-            return self.report_sent(self.step.key, self.step.state);
+            return self.report_datagram(self.step.key, self.step.state);
         }
         self.step.stage = Stage::None;
         let index = self.step.key.index;
@@ -274,7 +274,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Reports the datagram whose sending ended first.
-    pub(crate) fn report_sent(&mut self, key: Key, state: u32) -> Option<Event<U>> {
+    pub(crate) fn report_datagram(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let udp = &mut self.udps[state];
         let Sent { user, result, total, buffers } = udp.done.pop_front()?;
         udp.queued -= total;

@@ -128,11 +128,14 @@ pub(crate) fn repeated<H>(callback: impl FnMut(&H) + 'static) -> Rc<OnEvent<H>> 
     Rc::new(move |handle| callback.borrow_mut()(handle))
 }
 
+#[inline]
 fn add<F>(closures: &RefCell<Slab<F>>, closure: F) -> Result<u32> {
     let mut closures = closures.borrow_mut();
-    let number = u32::try_from(closures.vacant_key()).map_err(|_| Errno::ENOMEM)?;
-    closures.insert(closure);
-    Ok(number)
+    if closures.len() > u32::MAX as usize {
+        return Err(Errno::ENOMEM);
+    }
+    // The lowest numbers are used first, so it is no larger than their count.
+    Ok(closures.insert(closure) as u32)
 }
 
 fn grow(handles: &mut Vec<Entry>, handle: usize) {

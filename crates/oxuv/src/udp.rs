@@ -7,10 +7,11 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use oxuv_core::kernel::Received;
-use oxuv_core::{Address, DATAGRAM_SIZE, Key, One, Refused};
+use oxuv_core::{Address, DATAGRAM_SIZE, One, Refused};
 
 use crate::callbacks::Callback;
 use crate::handle::is_a_handle;
+use crate::loop_::Inner;
 use crate::{Errno, Handle, Interface, LoopRef, Result, UdpBindFlags, UdpOption};
 
 /// Sends and receives datagrams.
@@ -305,8 +306,7 @@ impl Udp {
     }
 
     /// There is something to receive. The buffer is the loop's, and belongs to this call until the callbacks are over.
-    pub(crate) fn receive(&self) {
-        let inner = &self.owner().0;
+    pub(crate) fn receive(&self, inner: &Inner) {
         let Ok(several) = self.with(|core, key| Ok(core.udp_receives_several(key))) else { return };
         let (place, size) = if several { (&inner.wide_buffer, SEVERAL) } else { (&inner.buffer, 1) };
         let mut buffer = place.take().unwrap_or_else(|| Box::new_uninit_slice(size * DATAGRAM_SIZE));
@@ -352,11 +352,11 @@ impl Udp {
     }
 
     /// A send is over.
-    pub(crate) fn sent(owner: &LoopRef, key: Key, send: u32, result: Result<()>) {
-        let bytes = owner.0.with(|core| Ok(core.take_buffers()));
+    pub(crate) fn sent(&self, inner: &Inner, send: u32, result: Result<()>) {
+        let bytes = inner.with(|core| Ok(core.take_buffers()));
         drop(bytes);
-        if let Some(on_done) = owner.0.callbacks.take_send(send) {
-            on_done(&Udp(Handle::new(owner, key)), result);
+        if let Some(on_done) = inner.callbacks.take_send(send) {
+            on_done(self, result);
         }
     }
 }

@@ -94,6 +94,10 @@ fn rust_agrees_with_libuv() {
             "data": stream.handle.data, "loop": stream.handle.r#loop, "type": stream.handle.r#type,
             "write_queue_size": stream.write_queue_size, "io_watcher.fd": stream.io_watcher.fd,
         }
+        uv_tty_t {
+            "data": stream.handle.data, "loop": stream.handle.r#loop, "type": stream.handle.r#type,
+            "write_queue_size": stream.write_queue_size, "io_watcher.fd": stream.io_watcher.fd,
+        }
         uv__io_t { "fd": fd }
         uv_req_t { "data": data, "type": r#type }
         uv_write_t { "data": req.data, "type": req.r#type, "send_handle": send_handle, "handle": handle }
