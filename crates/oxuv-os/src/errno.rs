@@ -41,6 +41,7 @@ errors! {
     ECANCELED = libc::ECANCELED;
     ECONNREFUSED = libc::ECONNREFUSED;
     ECONNRESET = libc::ECONNRESET;
+    EDESTADDRREQ = libc::EDESTADDRREQ;
     EEXIST = libc::EEXIST;
     EFAULT = libc::EFAULT;
     EINPROGRESS = libc::EINPROGRESS;
@@ -48,6 +49,8 @@ errors! {
     EINVAL = libc::EINVAL;
     EIO = libc::EIO;
     EISCONN = libc::EISCONN;
+    EMSGSIZE = libc::EMSGSIZE;
+    EOPNOTSUPP = libc::EOPNOTSUPP;
     EMFILE = libc::EMFILE;
     ENFILE = libc::ENFILE;
     ENOBUFS = libc::ENOBUFS;

@@ -4,7 +4,7 @@ use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Result, Tcp, Timer};
+use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Result, Tcp, Timer, Udp};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -63,6 +63,7 @@ struct Subjects {
     wake_up: Async,
     poll: Poll,
     tcp: Tcp,
+    udp: Udp,
 }
 
 impl Subjects {
@@ -76,6 +77,7 @@ impl Subjects {
             wake_up: Async(nobody()),
             poll: Poll(nobody()),
             tcp: Tcp(nobody()),
+            udp: Udp(nobody()),
         }
     }
 
@@ -130,6 +132,14 @@ impl Subjects {
                 }
             }
             Event::NeedBuffer { key, .. } => self.read(inner, key),
+            Event::NeedDatagramBuffer { key, .. } => {
+                self.udp.0.point_at(key);
+                self.udp.receive(inner);
+            }
+            Event::Sent { key, user, result } => {
+                self.udp.0.point_at(key);
+                self.udp.sent(inner, user, result);
+            }
             Event::HungUp { key, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Read) {
                     self.tcp.0.point_at(key);

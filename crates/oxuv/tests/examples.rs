@@ -9,8 +9,8 @@ use std::time::Instant;
 use common::example::{Example, echo_server};
 use common::{connect, ms, pattern};
 
-const EXAMPLES: [&str; 7] =
-    ["event_queue", "poll_echo", "prepare", "prepare_timer", "tcp_echo", "tcp_refused", "timer"];
+const EXAMPLES: [&str; 8] =
+    ["event_queue", "poll_echo", "prepare", "prepare_timer", "tcp_echo", "tcp_refused", "timer", "udp_ping"];
 
 #[test]
 fn all_examples_are_tested_here_and_fit_on_a_page() {
@@ -126,5 +126,24 @@ fn tcp_echo_told_an_address_in_use_says_so_and_fails() {
     let (lines, errors, status) = Example::start("tcp_echo", &[&address]).end();
     assert!(lines.is_empty());
     assert!(errors.contains(&address) && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn udp_ping_answers_itself_and_ends() {
+    let (lines, errors, status) = Example::start("udp_ping", &[]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert_eq!(lines.len(), 3);
+    for (nth, line) in lines.iter().enumerate() {
+        assert!(line.starts_with(&format!("answer {} after ", nth + 1)), "{line}");
+    }
+}
+
+#[test]
+fn udp_ping_tells_of_pings_that_nobody_answers() {
+    let gone = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (lines, errors, status) = Example::start("udp_ping", &[&gone.to_string()]).end();
+    assert!(lines.iter().all(|line| line == "no answer: ECONNREFUSED: connection refused"), "{lines:?}");
+    assert!(errors.contains("3 of 3 pings got no answer"), "{errors}");
     assert_eq!(status.code(), Some(1));
 }
