@@ -8,10 +8,12 @@ use std::os::fd::{AsRawFd, RawFd};
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::file;
 use oxuv_os::net::{self, SendFlags};
-use oxuv_os::tty::{self, Modes, Opened, TtyMode, WindowSize};
-use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock};
+use oxuv_os::tty::{self, Modes, Opened};
+use oxuv_os::{Errno, EventFd, Result, Shared, Spare, clock};
 
 pub use oxuv_os::net::check_stream;
+pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
+pub use oxuv_os::{Descriptor, Standard};
 
 use crate::kernel::{BATCH, BindFlags, Keepalive, Kernel, Readiness, Ready, WAKE, Wake};
 

@@ -26,7 +26,7 @@ pub mod thread;
 pub mod tty;
 mod wake;
 
-pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
+pub use descriptor::{Descriptor, Spare, Standard, set_blocking, set_nonblocking};
 pub use descriptor_kind::DescriptorKind;
 pub use errno::{Errno, Result};
 pub use shared::Shared;

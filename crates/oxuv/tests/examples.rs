@@ -7,10 +7,10 @@ use std::net::{Shutdown, TcpListener};
 use std::time::Instant;
 
 use common::example::{Example, echo_server};
-use common::{connect, ms, pattern};
+use common::{connect, ms, pattern, terminal, wait_until};
 
-const EXAMPLES: [&str; 7] =
-    ["event_queue", "poll_echo", "prepare", "prepare_timer", "tcp_echo", "tcp_refused", "timer"];
+const EXAMPLES: [&str; 8] =
+    ["event_queue", "poll_echo", "prepare", "prepare_timer", "tcp_echo", "tcp_refused", "timer", "tty_raw"];
 
 #[test]
 fn all_examples_are_tested_here_and_fit_on_a_page() {
@@ -107,6 +107,30 @@ fn tcp_refused_tells_of_the_refusal_and_then_of_its_write() {
     let expected =
         ["connecting", "not connected: ECONNREFUSED: connection refused", "not written: ECANCELED: operation canceled"];
     assert_eq!(lines, expected);
+    assert!(status.success() && errors.is_empty());
+}
+
+#[test]
+fn tty_raw_shows_keys_until_q_and_leaves_the_terminal_as_it_was() {
+    let (mut master, slave) = terminal::pair();
+    terminal::resize(&master, 80, 25);
+    let before = terminal::local_modes(&slave);
+    let example = Example::start_on("tty_raw", slave.try_clone().unwrap());
+    assert_eq!(example.line(), "a window of 80 by 25; type, and end with q");
+    wait_until(|| terminal::local_modes(&slave) != before);
+    master.write_all(b"a\r").unwrap();
+    assert_eq!((example.line(), example.line()), (" 97 a".into(), " 13 \\r".into()));
+    master.write_all(b"q").unwrap();
+    let (lines, errors, status) = example.end();
+    assert_eq!(lines, ["113 q", "done"]);
+    assert!(status.success() && errors.is_empty());
+    assert_eq!(terminal::local_modes(&slave), before);
+}
+
+#[test]
+fn tty_raw_without_a_terminal_says_so_and_ends() {
+    let (lines, errors, status) = Example::start("tty_raw", &[]).end();
+    assert_eq!(lines, ["standard input is no terminal: there are no keys to show"]);
     assert!(status.success() && errors.is_empty());
 }
 
