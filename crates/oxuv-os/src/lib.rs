@@ -22,6 +22,7 @@ mod shared;
 pub mod socket;
 pub mod system;
 pub mod thread;
+pub mod unix;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
