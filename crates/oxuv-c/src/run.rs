@@ -39,10 +39,13 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             return Ok(false);
         }
         let stop = (*loop_).stop_flag != 0;
-        with(loop_, |core| {
+        // This may be a callback of another run of the loop.
+        let outer = with(loop_, |core| {
+            let outer = core.suspend();
             core.set_stop(stop);
             core.begin(mode);
-        });
+            Ok(outer)
+        })?;
         while let Some(event) = next(loop_) {
             call(loop_, event);
         }
@@ -50,7 +53,11 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             return Ok(false);
         }
         (*loop_).stop_flag = 0;
-        with(loop_, |core| core.end())
+        with(loop_, |core| {
+            let ended = core.end();
+            core.resume(outer);
+            ended
+        })
     }
 }
 

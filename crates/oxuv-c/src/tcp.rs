@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use libc::{AF_INET, AF_INET6, AF_UNSPEC, sockaddr};
-use oxuv_core::kernel::BindFlags;
+use oxuv_core::kernel::{BindFlags, Kernel};
 use oxuv_core::{Errno, Key, Result};
 
 use crate::address::{read_address, write_address};
@@ -73,7 +73,7 @@ pub unsafe extern "C-unwind" fn uv_tcp_open(tcp: *mut uv_tcp_t, sock: c_int) -> 
         let opened = with_open(tcp.cast(), |core, key| {
             let socket = kernel::own(core.kernel(), sock);
             core.tcp_open(key, socket).map_err(|refused| {
-                std::mem::forget(refused.given);
+                kernel::Kernel::let_go(refused.given);
                 refused.error
             })
         });

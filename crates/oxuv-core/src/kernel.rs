@@ -93,6 +93,9 @@ pub trait Kernel {
     /// A waker, to be handed to other threads.
     fn waker(&self) -> Self::Waker;
 
+    /// Leaves a descriptor open, for somebody else to close.
+    fn let_go(fd: Self::Fd);
+
     /// The number of a descriptor, not negative.
     fn number(fd: &Self::Fd) -> i32;
 

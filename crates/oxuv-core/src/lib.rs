@@ -64,4 +64,5 @@ pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Errno, Result};
 pub use slots::{AllHandles, Key, Kind};
+pub use turn::Suspended;
 pub use write::Refused;

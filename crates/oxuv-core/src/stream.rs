@@ -221,7 +221,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.medium = if passes_handles { Medium::Ipc } else { medium };
         if let Some(same) = stream.fd.replace(fd) {
             // To drop it would close the one just put there.
-            std::mem::forget(same);
+            K::let_go(same);
         }
     }
 

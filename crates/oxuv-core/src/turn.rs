@@ -34,7 +34,11 @@ enum Phase {
 /// Pending's rounds after poll: enough to let writes lead to writes, not enough to keep the loop from turning.
 const PENDING_ROUNDS: u8 = 8;
 
-#[derive(Debug)]
+/// How far a run had come when another one began in one of its callbacks.
+#[derive(Debug, Clone, Copy)]
+pub struct Suspended(Turn);
+
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn {
     phase: Phase,
     mode: Mode,
@@ -224,6 +228,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.turn.pending_rounds -= 1;
         self.begin_pending()
+    }
+
+    /// Before a run begins in a callback of another one: what [`Core::resume`] needs for the outer one to go on.
+    /// Everything that it has moved aside is put back where it belongs, for the inner one to find.
+    pub fn suspend(&mut self) -> Suspended {
+        let turn = self.turn;
+        self.abandon();
+        Suspended(turn)
+    }
+
+    /// After the inner run has ended: the outer one goes on with the rest of its phase, then of its turn. It is not
+    /// stopped any more, since the inner run has taken that to heart.
+    pub fn resume(&mut self, outer: Suspended) {
+        self.turn = Turn { stop: false, count: self.turn.count, ..outer.0 };
     }
 
     /// Gives up the run under way, if there is one: puts everything that it has moved aside back where it belongs. For

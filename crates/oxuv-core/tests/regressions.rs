@@ -164,3 +164,25 @@ fn a_read_does_not_take_the_error_of_a_connect_that_began_meanwhile() {
     assert!(!sim.trace().iter().any(|note| matches!(note, Note::Received { .. })));
     assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
 }
+
+#[test]
+fn a_run_inside_a_run_lets_the_outer_one_go_on() {
+    let (_, mut core) = new(1, Faults::none());
+    let (prepare, check) = (core.prepare_init(()).unwrap(), core.check_init(()).unwrap());
+    core.watcher_start(prepare).unwrap();
+    core.watcher_start(check).unwrap();
+    core.begin(Mode::NoWait);
+    assert!(matches!(core.next(), Some(Event::Prepare { .. })));
+
+    let outer = core.suspend();
+    core.begin(Mode::NoWait);
+    assert!(matches!(core.next(), Some(Event::Prepare { .. })));
+    assert!(matches!(core.next(), Some(Event::Check { .. })));
+    assert_eq!(core.next(), None);
+    assert_eq!(core.end(), Ok(true));
+    core.resume(outer);
+
+    assert!(matches!(core.next(), Some(Event::Check { .. })), "the rest of the turn is still to come");
+    assert_eq!(core.next(), None);
+    assert_eq!(core.end(), Ok(true));
+}

@@ -1,6 +1,8 @@
 //! The library's functions: libuv's, which is linked, or those of a shared library.
 
-use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use libuv_sys2::*;
@@ -31,6 +33,7 @@ macro_rules! functions {
 }
 
 functions! {
+    fn uv_version_string() -> *const c_char;
     fn uv_err_name(c_int) -> *const c_char;
     fn uv_loop_init(*mut uv_loop_t) -> c_int;
     fn uv_loop_close(*mut uv_loop_t) -> c_int;
@@ -83,6 +86,20 @@ functions! {
     fn uv_stream_get_write_queue_size(*const uv_stream_t) -> usize;
     fn uv_is_readable(*const uv_stream_t) -> c_int;
     fn uv_is_writable(*const uv_stream_t) -> c_int;
+}
+
+/// Where the functions that the scripts call are from: the file, and the version that it says.
+pub fn in_use() -> (PathBuf, String) {
+    let library = Library::get();
+    // SAFETY: numbers and pointers, which may be null.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: it is asked for any address, and there is room for the answer.
+    let known = unsafe { libc::dladdr(library.uv_run as *const c_void, &raw mut found) };
+    assert!(known != 0 && !found.dli_fname.is_null(), "nobody knows where uv_run is from");
+    // SAFETY: these are C strings, of the dynamic linker and of the library, which stay as they are.
+    let (file, version) = unsafe { (CStr::from_ptr(found.dli_fname), CStr::from_ptr((library.uv_version_string)())) };
+    let path = PathBuf::from(OsStr::from_bytes(file.to_bytes()));
+    (path.canonicalize().expect("a loaded file is there"), version.to_string_lossy().into_owned())
 }
 
 impl Library {

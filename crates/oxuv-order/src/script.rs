@@ -12,8 +12,12 @@ pub enum Side {
 }
 
 /// The marks that lines can have, and who does such a line.
-const MARKS: [(&str, &[Side]); 3] =
-    [("ours:", &[Side::Rust, Side::C]), ("rust:", &[Side::Rust]), ("libuv:", &[Side::Libuv])];
+const MARKS: [(&str, &[Side]); 4] = [
+    ("ours:", &[Side::Rust, Side::C]),
+    ("rust:", &[Side::Rust]),
+    ("c:", &[Side::C, Side::Libuv]),
+    ("libuv:", &[Side::Libuv]),
+];
 
 /// One script: a section of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

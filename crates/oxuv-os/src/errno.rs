@@ -59,6 +59,7 @@ errors! {
     ENOTCONN = libc::ENOTCONN;
     ENOTSOCK = libc::ENOTSOCK;
     ENOTSUP = libc::ENOTSUP;
+    ENOTTY = libc::ENOTTY;
     ENXIO = libc::ENXIO;
     EPERM = libc::EPERM;
     EPIPE = libc::EPIPE;

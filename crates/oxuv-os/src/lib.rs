@@ -10,6 +10,7 @@
 
 pub mod clock;
 mod descriptor;
+mod descriptor_kind;
 pub mod epoll;
 mod errno;
 mod errno_names;
@@ -23,9 +24,11 @@ pub mod socket;
 pub mod system;
 pub mod thread;
 pub mod unix;
+pub mod tty;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
+pub use descriptor_kind::DescriptorKind;
 pub use errno::{Errno, Result};
 pub use shared::Shared;
 pub use wake::EventFd;

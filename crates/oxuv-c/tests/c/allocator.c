@@ -1,6 +1,8 @@
 /* The program's own allocator: all memory comes from it, and when it has none, that is UV_ENOMEM. */
 #include "check.h"
 
+#include <dirent.h>
+
 static long live, calls, fail_from = -1;
 
 static int refuse(void) { return fail_from >= 0 && calls++ >= fail_from; }
@@ -57,7 +59,23 @@ static uv_timer_t timers[HANDLES];
 static uv_async_t asyncs[HANDLES];
 static int timer_count, async_count;
 
-static int make_loop(void) { return uv_loop_init(&loop); }
+static int descriptors(void) {
+  DIR* directory = opendir("/proc/self/fd");
+  int count = 0;
+  CHECK(directory != NULL);
+  while (readdir(directory) != NULL) count++;
+  closedir(directory);
+  return count;
+}
+
+/* libuv#4755: refused, it leaves nothing behind. */
+static int make_loop(void) {
+  long live_before = live;
+  int descriptors_before = descriptors();
+  int result = uv_loop_init(&loop);
+  if (result != 0) CHECK(live == live_before && descriptors() == descriptors_before);
+  return result;
+}
 
 static int make_timer(void) {
   int result = uv_timer_init(&loop, &timers[timer_count]);

@@ -3,6 +3,7 @@
 // The loop of a build under Miri has no real kernel, and Miri runs no compiler.
 #![cfg(not(miri))]
 
+mod behaviour;
 mod build;
 mod echo;
 mod examples;

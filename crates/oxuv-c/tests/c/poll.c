@@ -250,7 +250,7 @@ static void misuse_is_an_error(void) {
   CHECK(uv_poll_start(&closed, UV_WRITABLE, note) == UV_EINVAL);
   run_dry();
   CHECK(uv_poll_start(&closed, UV_WRITABLE, note) == UV_EINVAL);
-  CHECK(uv_poll_stop(&closed) == UV_EINVAL);
+  CHECK(uv_poll_stop(&closed) == 0);
   memset(&closed, 0, sizeof(closed));
   CHECK(uv_poll_start(&closed, UV_WRITABLE, note) == UV_EINVAL);
   CHECK(uv_poll_stop(&closed) == UV_EINVAL);

@@ -30,6 +30,7 @@ programs! {
     all_handles_have_something_in_common: "handles.c";
     async_handles_are_sent_to_from_anywhere: "async.c";
     barriers: "thread_barrier.c";
+    bugs_that_were_reported_of_loops: "reported.c";
     callbacks_may_be_left_by_longjmp: "jump.c";
     callbacks_may_do_anything_to_any_handle: "reentrant.c";
     clocks_sleep_and_random_bytes: "clock.c";
@@ -63,6 +64,7 @@ programs! {
     timers_and_watchers: "timer.c";
     trees_of_bsds_macros: "tree.c";
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
+    turns_and_their_rounds: "turn.c";
     walks_by_callbacks_that_do_anything: "walk.c";
     writes_are_taken_back: "write_cancel.c";
     writes_for_which_memory_is_short: "short_memory.c";

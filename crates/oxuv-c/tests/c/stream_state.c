@@ -38,7 +38,7 @@ static void what_is_refused_without_a_connection(void) {
   uv_shutdown_t shutdown;
   uv_buf_t buf = uv_buf_init("x", 1);
   memset(&write, 0xff, sizeof(write));
-  CHECK(uv_read_start(NULL, alloc, on_read) == UV_EINVAL);
+  CHECK(uv_read_start(NULL, alloc, on_read) == UV_EINVAL); /* libuv/help#137 */
   CHECK(uv_read_start(stream, NULL, on_read) == UV_EINVAL);
   CHECK(uv_read_start(stream, alloc, NULL) == UV_EINVAL);
   CHECK(uv_read_start(stream, alloc, on_read) == UV_ENOTCONN);
@@ -213,7 +213,7 @@ static void listening_and_accepting(void) {
   clients[1] = outside(port);
   clients[2] = outside(port);
   while (uv_accept((uv_stream_t*) server, (uv_stream_t*) busy) == UV_EAGAIN) turn();
-  /* That was UV_EBUSY, and cost a connection. The other one still comes. */
+  /* That was UV_EBUSY, and cost a connection. The other one still comes (libuv commit d185607a). */
   CHECK(uv_listen((uv_stream_t*) server, 16, accept_it) == 0);
   UNTIL(calls == 2);
   CHECK(uv_accept((uv_stream_t*) server, (uv_stream_t*) busy) == UV_EAGAIN);

@@ -44,7 +44,7 @@ static void wait_and_perhaps_destroy(void* arg) {
   if (uv_barrier_wait(&barrier) > 0) uv_barrier_destroy(&barrier);
 }
 
-/* It waits until the others have left it. */
+/* It waits until the others have left it (libuv#3872). */
 static void the_one_may_destroy_it(void) {
   uv_thread_t thread;
   int i;

@@ -1,7 +1,6 @@
 //! Connects and poll handles on the simulated kernel, whose callbacks close, restart and free what they can.
 
 use std::ffi::c_int;
-use std::mem::forget;
 use std::ptr::null;
 
 use oxuv_core::sim::Fd;
@@ -158,7 +157,7 @@ fn an_open_that_is_refused_leaves_the_socket_to_its_owner() {
         let tcp = new_tcp(loop_);
         let (first, second) = (sim.pair().unwrap().0, sim.pair().unwrap().0);
         assert_eq!(uv_tcp_open(tcp, first.number()), 0);
-        forget(first);
+        first.let_go();
         assert_eq!(uv_tcp_open(tcp, second.number()), -libc::EBUSY);
         let own = (*tcp).stream.io_watcher.fd;
         assert_eq!(uv_tcp_open(tcp, own), 0);

@@ -80,12 +80,19 @@ impl Wake for Waker {
 pub struct Fd {
     number: i32,
     world: Rc<RefCell<World>>,
+    /// Somebody else closes it.
+    is_let_go: bool,
 }
 
 impl Fd {
     /// The descriptor's number.
     pub fn number(&self) -> i32 {
         self.number
+    }
+
+    /// Leaves it open, for somebody else to close: [`Sim::own`] takes it back.
+    pub fn let_go(mut self) {
+        self.is_let_go = true;
     }
 }
 
@@ -97,7 +104,9 @@ impl AsRawFd for Fd {
 
 impl Drop for Fd {
     fn drop(&mut self) {
-        self.world.borrow_mut().close(self.number);
+        if !self.is_let_go {
+            self.world.borrow_mut().close(self.number);
+        }
     }
 }
 
@@ -174,7 +183,7 @@ impl Sim {
 
     /// The descriptor of this number, for somebody who knows that nobody else owns it.
     pub fn own(&self, number: i32) -> Fd {
-        Fd { number, world: Rc::clone(&self.world) }
+        Fd { number, world: Rc::clone(&self.world), is_let_go: false }
     }
 }
 
@@ -188,6 +197,10 @@ impl Kernel for Sim {
 
     fn waker(&self) -> Waker {
         self.waker.clone()
+    }
+
+    fn let_go(fd: Fd) {
+        fd.let_go();
     }
 
     fn number(fd: &Fd) -> i32 {

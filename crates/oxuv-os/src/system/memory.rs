@@ -97,6 +97,7 @@ mod tests {
 
     #[test]
     fn resident_pages_are_found_behind_any_name() {
+        // libuv PR 4353
         let tail = "S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 100 5000000 731 18446744073709551615 1 1";
         for name in ["cat", "a) b (c", ") ) )", "x y z"] {
             let stat = format!("42 ({name}) {tail}\n");

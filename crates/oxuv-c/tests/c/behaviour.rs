@@ -1,0 +1,49 @@
+//! `BEHAVIOUR.md` names tests that exist.
+
+use std::path::Path;
+
+/// Whether the file of this name has this test.
+fn exists(file: &str, test: &str) -> bool {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(here.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let (name, kind) = file.rsplit_once('.').unwrap_or((file, ""));
+    match kind {
+        "order" => read(&format!("../oxuv-order/scripts/{name}.order"))
+            .lines()
+            .filter_map(|line| line.strip_prefix("== "))
+            .any(|title| title.split('#').next().unwrap_or("").trim() == test),
+        "c" | "h" => read(&format!("tests/c/{file}")).lines().any(|line| is_function(line, test)),
+        "rs" if name.contains('/') => read(&format!("tests/{file}")).contains(&format!("fn {test}(")),
+        "rs" => read(&format!("tests/c/{file}")).contains(&format!("fn {test}(")),
+        "" if name == "upstream" => {
+            read("../oxuv-conformance/expected.tsv").lines().any(|line| line.starts_with(&format!("{test}\tpass")))
+        }
+        _ => false,
+    }
+}
+
+/// A definition in C: `static void name(void) {`.
+fn is_function(line: &str, name: &str) -> bool {
+    let Some((before, after)) = line.split_once(name) else { return false };
+    line.starts_with("static ") && before.ends_with([' ', '*']) && after.starts_with('(')
+}
+
+#[test]
+fn each_behaviour_is_shown_by_a_test_that_exists() {
+    let rows = include_str!("../../BEHAVIOUR.md").lines().filter(|line| line.starts_with("| ")).map(|line| {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+        let [what, shown] = cells[..] else { panic!("two columns: {line}") };
+        (what.trim(), shown.trim())
+    });
+    let mut count = 0;
+    for (what, shown) in rows.filter(|(what, _)| *what != "what" && !what.starts_with("---")) {
+        let tests: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
+        assert!(!tests.is_empty(), "{what}: nothing shows it");
+        for test in tests {
+            let (file, name) = test.split_once(": ").unwrap_or_else(|| panic!("{what}: {test}"));
+            assert!(exists(file, name), "{what}: {file} has no {name}");
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
+}
