@@ -10,11 +10,12 @@ use oxuv_core::{Errno, Key, Result};
 
 use crate::error::{code, ignored};
 use crate::handle::with_open;
+use crate::kinds::uv_guess_handle;
 use crate::loop_::{Loop, User, kernel, with};
-use crate::stream::{self, is_closing};
-use crate::tcp_connect::{UV_CONNECT, uv_connect_cb, uv_connect_t};
 use crate::poll::{UV_READABLE, UV_WRITABLE};
 use crate::socket::UV_NONBLOCK_PIPE;
+use crate::stream::{self, is_closing};
+use crate::tcp_connect::{UV_CONNECT, uv_connect_cb, uv_connect_t};
 use crate::types::{UV_NAMED_PIPE, uv_handle_type, uv_loop_t, uv_pipe_t};
 
 /// Flag of `uv_pipe_bind2` and `uv_pipe_connect2`: a name that is too long is an error, and not cut off.
@@ -292,10 +293,9 @@ pub unsafe extern "C-unwind" fn uv_pipe_pending_count(handle: *mut uv_pipe_t) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_pipe_pending_type(handle: *mut uv_pipe_t) -> uv_handle_type {
     // SAFETY: the same is asked of our caller.
-    let next = unsafe {
-        with_open(handle.cast(), |core, key| core.next_pending_handle(key).map(AsRawFd::as_raw_fd).ok_or(Errno::EAGAIN))
-    };
-    next.map_or(0, kind_of)
+    let next =
+        unsafe { with_open(handle.cast(), |core, key| Ok(core.next_pending_handle(key).map(AsRawFd::as_raw_fd))) };
+    uv_guess_handle(next.unwrap_or(None).unwrap_or(-1))
 }
 
 /// Lets all users read (UV_READABLE), write (UV_WRITABLE) or both through the file of a bound pipe.

@@ -23,8 +23,8 @@ mod shared;
 pub mod socket;
 pub mod system;
 pub mod thread;
-pub mod unix;
 pub mod tty;
+pub mod unix;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
