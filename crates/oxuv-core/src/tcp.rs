@@ -79,7 +79,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Connects. It is readable and writable from now on: what is written waits until it is connected.
-    /// [`Event::Connected`] with `user` comes later, never inside this call, exactly once.
+    /// [`Event::Connected`](crate::Event::Connected) with `user` comes later, never inside this call, exactly once.
     ///
     /// # Errors
     /// EINVAL when closing; EALREADY while connecting; EISCONN; ENETUNREACH and other errors of the kernel that it

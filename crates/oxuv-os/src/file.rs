@@ -43,7 +43,7 @@ pub fn write(fd: &Descriptor, buf: &[u8]) -> Result<usize> {
 /// Writes from several buffers (at most 1024) as much as is taken.
 ///
 /// # Errors
-/// As [`write`]; EINVAL for more than 1024 buffers.
+/// As [`write()`]; EINVAL for more than 1024 buffers.
 pub fn write_vectored(fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
     loop {
         match writev(fd, bufs) {
