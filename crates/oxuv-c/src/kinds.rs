@@ -3,8 +3,10 @@
 //! The tables have all kinds of the interface, in the order of their numbers, whether or not there are functions for them
 //! by now: a program may ask for the sizes before anything else.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
 use std::ptr::null;
+
+use oxuv_os::DescriptorKind;
 
 use crate::types::{UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_handle_type, uv_req_type};
 
@@ -49,6 +51,8 @@ const UV_POLL: uv_handle_type = 8;
 const UV_UDP: uv_handle_type = 15;
 /// No handle: what `uv_guess_handle` says of a regular file.
 const UV_FILE: uv_handle_type = 17;
+/// No handle at all.
+const UV_UNKNOWN_HANDLE: uv_handle_type = 0;
 
 fn find(kinds: &'static [Kind], number: u32) -> Option<&'static Kind> {
     kinds.get((number as usize).checked_sub(1)?)
@@ -75,6 +79,20 @@ pub extern "C-unwind" fn uv_handle_size(r#type: uv_handle_type) -> usize {
 pub extern "C-unwind" fn uv_handle_type_name(r#type: uv_handle_type) -> *const c_char {
     let name = if r#type == UV_FILE { Some(c"file") } else { handle_name(r#type) };
     name.map_or(null(), CStr::as_ptr)
+}
+
+/// The kind of handle that fits a descriptor: UV_TTY, UV_NAMED_PIPE, UV_TCP or UV_UDP; UV_FILE for a file or a device, which
+/// none fits; UV_UNKNOWN_HANDLE for anything else, or nothing.
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn uv_guess_handle(file: c_int) -> uv_handle_type {
+    match DescriptorKind::of(file) {
+        DescriptorKind::Terminal => UV_TTY,
+        DescriptorKind::Pipe => UV_NAMED_PIPE,
+        DescriptorKind::Tcp => UV_TCP,
+        DescriptorKind::Udp => UV_UDP,
+        DescriptorKind::File => UV_FILE,
+        DescriptorKind::Unknown => UV_UNKNOWN_HANDLE,
+    }
 }
 
 /// The size of a request of this kind in bytes, `SIZE_MAX` for a number that is no kind.

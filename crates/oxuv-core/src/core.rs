@@ -2,6 +2,7 @@
 
 use std::num::Wrapping;
 
+use oxuv_os::tty::Modes;
 use oxuv_os::{Errno, Result};
 
 use crate::async_::Mailbox;
@@ -50,6 +51,8 @@ pub struct Core<K: Kernel, U, B> {
     grain: u64,
     pub(crate) timers: Timers,
     pub(crate) pending: Pending,
+    /// Terminals that were put in a mode. Before the streams, whose descriptors they need when they are dropped.
+    pub(crate) terminals: Vec<(Key, Modes)>,
     pub(crate) streams: Slab<Stream<K::Fd, U, B>>,
     pub(crate) polls: Slab<Watch>,
     pub(crate) watches: Watches,
@@ -82,6 +85,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             grain: config.grain,
             timers: Timers::default(),
             pending: Pending::default(),
+            terminals: Vec::new(),
             streams: Slab::new(),
             polls: Slab::new(),
             watches: Watches::default(),

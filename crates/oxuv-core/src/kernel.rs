@@ -23,6 +23,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use oxuv_os::Result;
 pub use oxuv_os::net::{BindFlags, Keepalive};
+use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
 
 bitflags::bitflags! {
@@ -67,11 +68,13 @@ pub enum Medium {
     /// A socket: [`Kernel::recv`], [`Kernel::send`].
     #[default]
     Socket,
-    /// A FIFO, an end of a pipe, a terminal: [`Kernel::read`], [`Kernel::write`].
+    /// A FIFO, an end of a pipe: [`Kernel::read`], [`Kernel::write`].
     File,
     /// A Unix socket by which handles are passed: [`Kernel::recv_with_handles`], [`Kernel::send`],
     /// [`Kernel::send_with_handle`].
     Ipc,
+    /// A terminal: as a file, but bytes may follow when it is hung up.
+    Terminal,
 }
 
 /// Something that makes a [`Kernel::wait`] return, now or when it is next called.
@@ -290,6 +293,25 @@ pub trait Kernel {
     /// # Errors
     /// As [`Kernel::send`], and then the descriptor is not sent either; EBADF; ETOOMANYREFS when too many are under way.
     fn send_with_handle(&mut self, fd: &Self::Fd, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize>;
+
+    /// Makes a descriptor ready for a terminal handle: opens a terminal anew if that can be done, and with `replace` has
+    /// its number stand for the new one, too.
+    ///
+    /// # Errors
+    /// EINVAL when it is nothing that can be waited for.
+    fn open_terminal(&mut self, fd: &Self::Fd, replace: bool) -> Result<Opened<Self::Fd>>;
+
+    /// Changes the mode of a terminal.
+    ///
+    /// # Errors
+    /// ENOTTY, EIO.
+    fn set_terminal_mode(&mut self, fd: &Self::Fd, modes: &mut Modes, mode: TtyMode) -> Result<()>;
+
+    /// The size of a terminal's window.
+    ///
+    /// # Errors
+    /// ENOTTY, EIO.
+    fn window_size(&self, fd: &Self::Fd) -> Result<WindowSize>;
 
     /// Ends the sending side.
     ///

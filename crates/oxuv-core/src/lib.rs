@@ -52,6 +52,7 @@ mod tcp;
 #[cfg(test)]
 mod testing;
 mod timer;
+mod tty;
 mod turn;
 mod watch;
 mod watcher;
@@ -64,5 +65,6 @@ pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Errno, Result};
 pub use slots::{AllHandles, Key, Kind};
+pub use tty::NewTty;
 pub use turn::Suspended;
 pub use write::Refused;

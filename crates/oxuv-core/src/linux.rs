@@ -9,6 +9,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::tty::{self, Modes, Opened, TtyMode, WindowSize};
 use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock, file, unix};
 
 pub use oxuv_os::net::check_stream;
@@ -257,6 +258,18 @@ impl Kernel for Linux {
 
     fn send_with_handle(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize> {
         unix::send_with_handle(fd, bufs, handle, self.send_flags)
+    }
+
+    fn open_terminal(&mut self, fd: &Descriptor, replace: bool) -> Result<Opened<Descriptor>> {
+        tty::open_terminal(fd, replace)
+    }
+
+    fn set_terminal_mode(&mut self, fd: &Descriptor, modes: &mut Modes, mode: TtyMode) -> Result<()> {
+        modes.set(fd, mode)
+    }
+
+    fn window_size(&self, fd: &Descriptor) -> Result<WindowSize> {
+        tty::window_size(fd)
     }
 
     fn shutdown_write(&mut self, fd: &Descriptor) -> Result<()> {

@@ -76,6 +76,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 return Err(Errno::ENOMEM);
             }
             Medium::Ipc => self.kernel.recv_with_handles(fd, buf, &mut stream.received),
+            Medium::Terminal => {
+                if stream.is(StreamFlags::BLOCKING) {
+                    // One read for each readiness: another might wait.
+                    self.step.rounds = 0;
+                }
+                self.kernel.read(fd, buf)
+            }
         };
         match received {
             Ok([]) => {
@@ -142,10 +149,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let writable = Readiness::WRITE | Readiness::ERROR | Readiness::HANG_UP;
         self.step.stage = if readiness.intersects(writable) { Stage::Write } else { Stage::None };
         let stream = &self.streams[self.step.state];
-        // That nothing can be read says only an event of a wait that asked for it.
+        // That nothing can be read says only an event of a wait that asked for it; of a terminal, a read that finds the end.
         let hung_up = readiness.intersects(Readiness::HANG_UP | Readiness::READ_HANG_UP)
             && !readiness.contains(Readiness::READ)
             && stream.watch.watched.contains(Readiness::READ)
+            && stream.medium != Medium::Terminal
             && stream.is(StreamFlags::READING);
         if !hung_up {
             return None;

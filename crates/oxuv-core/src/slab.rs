@@ -32,16 +32,24 @@ impl<T: Default> Slab<T> {
 
     /// Adds an element, without effect when memory is short.
     pub(crate) fn insert(&mut self, value: T) -> Result<u32> {
+        self.reserve()?;
         if let Some(index) = self.free.pop() {
             self.elements[index as usize] = value;
             return Ok(index);
         }
-        let index = u32::try_from(self.elements.len()).map_err(|_| Errno::ENOMEM)?;
-        // Room in the list of the freed as well: giving an element back must not need memory.
-        self.free.try_reserve(self.elements.len() + 1)?;
-        self.elements.try_reserve(1)?;
         self.elements.push(value);
-        Ok(index)
+        Ok((self.elements.len() - 1) as u32)
+    }
+
+    /// Makes sure that the next [`Slab::insert`] needs no memory.
+    pub(crate) fn reserve(&mut self) -> Result<()> {
+        if self.free.is_empty() {
+            u32::try_from(self.elements.len()).map_err(|_| Errno::ENOMEM)?;
+            // Room in the list of the freed as well: giving an element back must not need memory.
+            self.free.try_reserve(self.elements.len() + 1)?;
+            self.elements.try_reserve(1)?;
+        }
+        Ok(())
     }
 
     /// All elements; the freed ones are default ones.

@@ -30,7 +30,9 @@ bitflags::bitflags! {
         /// TCP_NODELAY was asked for.
         const NODELAY = 0x10;
         /// A pipe by which handles are passed.
-        const IPC = 0x40;
+        const IPC = 0x80;
+        /// A terminal whose descriptor is shared with others, and was left blocking.
+        const BLOCKING = 0x40;
     }
 }
 
@@ -186,11 +188,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// A new stream without a descriptor.
     pub(crate) fn stream_init(&mut self, kind: Kind, user: U) -> Result<Key> {
+        self.stream_reserve()?;
+        let state = self.streams.insert(Stream::default())?;
+        Ok(self.slots.insert(kind, state, user))
+    }
+
+    /// Makes sure that the next [`Core::stream_init`] needs no memory.
+    pub(crate) fn stream_reserve(&mut self) -> Result<()> {
         self.slots.reserve()?;
         self.watches.reserve(self.streams.len() + self.polls.len() + 1, -1)?;
         self.pending.reserve(self.streams.len() + 1)?;
-        let state = self.streams.insert(Stream::default())?;
-        Ok(self.slots.insert(kind, state, user))
+        self.streams.reserve()
     }
 
     /// What a stream may refuse a descriptor for that was made elsewhere: EEXIST when a handle waits for it, EBUSY when
@@ -240,11 +248,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         None
     }
 
-    /// The peer has hung up, in a wait that did not ask whether there is anything to read before that.
+    /// The peer has hung up, in a wait that did not ask whether there is anything to read before that; or it is a
+    /// terminal, which may say that it is hung up before it says what is left to be read.
     #[inline]
     fn must_look(&self, state: u32, readiness: Readiness) -> bool {
         readiness.intersects(Readiness::HANG_UP.union(Readiness::READ_HANG_UP))
-            && !self.streams[state].watch.watched.contains(Readiness::READ)
+            && (!self.streams[state].watch.watched.contains(Readiness::READ)
+                || self.streams[state].medium == Medium::Terminal)
     }
 
     /// Begins to work on a stream that was fed: something of it has completed.
@@ -316,6 +326,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
         self.forget(index);
+        if self.slots[index].kind == Kind::Tty {
+            self.close_tty(self.slots.key(index));
+        }
         self.unfeed(self.slots[index].state);
         let stream = &mut self.streams[self.slots[index].state];
         stream.flags = StreamFlags::empty();

@@ -433,7 +433,7 @@ fn send<K: Kernel>(
             let bytes = buffers.get(at.buffer).get(at.offset..).unwrap_or_default();
             match medium {
                 Medium::Socket | Medium::Ipc => kernel.send(fd, bytes),
-                Medium::File => kernel.write(fd, bytes),
+                Medium::File | Medium::Terminal => kernel.write(fd, bytes),
             }
         }
         (2..=16, None) => gather::<16, K>(kernel, fd, medium, buffers, at),
@@ -461,7 +461,7 @@ fn gather<const N: usize, K: Kernel>(
     }
     match medium {
         Medium::Socket | Medium::Ipc => kernel.send_vectored(fd, &slices[..count]),
-        Medium::File => kernel.write_vectored(fd, &slices[..count]),
+        Medium::File | Medium::Terminal => kernel.write_vectored(fd, &slices[..count]),
     }
 }
 

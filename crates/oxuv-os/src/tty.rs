@@ -16,7 +16,7 @@ use crate::{Descriptor, DescriptorKind, Errno, Result, set_nonblocking};
 
 /// What a terminal does with what is typed and printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum TtyMode {
     /// As it was found.
     #[default]
     Normal,
@@ -32,27 +32,27 @@ pub enum Mode {
 #[derive(Debug)]
 pub struct Modes {
     number: RawFd,
-    mode: Mode,
-    /// Its settings when it was last put in a mode from [`Mode::Normal`].
+    mode: TtyMode,
+    /// Its settings when it was last put in a mode from [`TtyMode::Normal`].
     found: Option<termios>,
 }
 
 impl Modes {
-    /// Of a terminal that nothing was changed of.
-    pub fn new(fd: &Descriptor) -> Modes {
-        Modes { number: fd.as_raw_fd(), mode: Mode::Normal, found: None }
+    /// Of the terminal of this number, of which nothing was changed.
+    pub fn new(number: RawFd) -> Modes {
+        Modes { number, mode: TtyMode::Normal, found: None }
     }
 
     /// Changes the mode of the terminal: at once, not waiting until everything is printed.
     ///
     /// # Errors
     /// ENOTTY when it is none; EIO when it is hung up, or when this process is in the background and ignores SIGTTOU.
-    pub fn set(&mut self, fd: &Descriptor, mode: Mode) -> Result<()> {
+    pub fn set(&mut self, fd: &Descriptor, mode: TtyMode) -> Result<()> {
         if self.mode == mode {
             return Ok(());
         }
         let found = match &self.found {
-            Some(found) if self.mode != Mode::Normal => *found,
+            Some(found) if self.mode != TtyMode::Normal => *found,
             _ => {
                 let found = settings_of(fd.as_raw_fd())?;
                 FIRST.keep(fd.as_raw_fd(), found);
@@ -75,11 +75,11 @@ impl Drop for Modes {
 }
 
 /// The settings for a mode, from those that were found.
-fn changed(found: termios, mode: Mode) -> termios {
+fn changed(found: termios, mode: TtyMode) -> termios {
     let mut settings = found;
     match mode {
-        Mode::Normal => {}
-        Mode::Raw => {
+        TtyMode::Normal => {}
+        TtyMode::Raw => {
             settings.c_iflag &= !(libc::BRKINT | libc::ICRNL | libc::INPCK | libc::ISTRIP | libc::IXON);
             settings.c_oflag |= libc::ONLCR;
             settings.c_cflag |= libc::CS8;
@@ -88,7 +88,7 @@ fn changed(found: termios, mode: Mode) -> termios {
             settings.c_cc[libc::VTIME] = 0;
         }
         // SAFETY: it changes a structure in memory, which is ours.
-        Mode::Io => unsafe { libc::cfmakeraw(&raw mut settings) },
+        TtyMode::Io => unsafe { libc::cfmakeraw(&raw mut settings) },
     }
     settings
 }

@@ -42,8 +42,8 @@ fn raw_reads_keys_as_they_are_and_prints_as_usual() {
     let _alone = alone();
     let (_master, slave) = open_slave();
     let (input, output, control, local, _) = all(&slave);
-    let mut modes = Modes::new(&slave);
-    modes.set(&slave, Mode::Raw).unwrap();
+    let mut modes = Modes::new(slave.as_raw_fd());
+    modes.set(&slave, TtyMode::Raw).unwrap();
     let expected = (
         input & !(libc::BRKINT | libc::ICRNL | libc::INPCK | libc::ISTRIP | libc::IXON),
         output | libc::ONLCR,
@@ -59,8 +59,8 @@ fn raw_reads_keys_as_they_are_and_prints_as_usual() {
 fn io_is_what_cfmakeraw_makes_of_it() {
     let _alone = alone();
     let (_master, slave) = open_slave();
-    let mut modes = Modes::new(&slave);
-    modes.set(&slave, Mode::Io).unwrap();
+    let mut modes = Modes::new(slave.as_raw_fd());
+    modes.set(&slave, TtyMode::Io).unwrap();
     let (input, output, control, local, codes) = all(&slave);
     assert_eq!(input & (libc::ICRNL | libc::IXON | libc::PARMRK | libc::INLCR), 0);
     assert_eq!((output & libc::OPOST, local & (libc::ECHO | libc::ICANON | libc::ISIG)), (0, 0));
@@ -72,15 +72,15 @@ fn every_mode_is_made_from_how_the_terminal_was_found() {
     let _alone = alone();
     let (_master, slave) = open_slave();
     let found = all(&slave);
-    let mut modes = Modes::new(&slave);
-    modes.set(&slave, Mode::Normal).unwrap();
+    let mut modes = Modes::new(slave.as_raw_fd());
+    modes.set(&slave, TtyMode::Normal).unwrap();
     assert_eq!(all(&slave), found);
-    modes.set(&slave, Mode::Raw).unwrap();
+    modes.set(&slave, TtyMode::Raw).unwrap();
     let raw = all(&slave);
-    modes.set(&slave, Mode::Io).unwrap();
-    modes.set(&slave, Mode::Raw).unwrap();
+    modes.set(&slave, TtyMode::Io).unwrap();
+    modes.set(&slave, TtyMode::Raw).unwrap();
     assert_eq!(all(&slave), raw);
-    modes.set(&slave, Mode::Normal).unwrap();
+    modes.set(&slave, TtyMode::Normal).unwrap();
     assert_eq!(all(&slave), found);
 }
 
@@ -90,15 +90,15 @@ fn the_first_terminal_in_a_mode_is_reset_and_given_back_when_closed() {
     reset_mode().unwrap(); // nothing
     let ((_master, first), (_other_master, second)) = (open_slave(), open_slave());
     let found = all(&first);
-    let (mut modes, mut later) = (Modes::new(&first), Modes::new(&second));
-    modes.set(&first, Mode::Raw).unwrap();
-    later.set(&second, Mode::Raw).unwrap();
+    let (mut modes, mut later) = (Modes::new(first.as_raw_fd()), Modes::new(second.as_raw_fd()));
+    modes.set(&first, TtyMode::Raw).unwrap();
+    later.set(&second, TtyMode::Raw).unwrap();
     let raw = all(&second);
     errno::set_errno(errno::Errno(4321));
     reset_mode().unwrap();
     assert_eq!(errno::errno().0, 4321);
     assert_eq!((all(&first), all(&second)), (found, raw));
-    modes.set(&first, Mode::Io).unwrap();
+    modes.set(&first, TtyMode::Io).unwrap();
     drop(modes);
     assert_eq!(all(&first), found);
     drop(later);
@@ -118,9 +118,9 @@ fn a_reset_in_the_middle_of_a_change_is_busy() {
 fn what_is_no_terminal_has_no_mode_and_no_size() {
     let _alone = alone();
     let reader: Descriptor = OwnedFd::from(std::io::pipe().unwrap().0).into();
-    let mut modes = Modes::new(&reader);
-    assert_eq!(modes.set(&reader, Mode::Raw), Err(Errno::ENOTTY));
-    assert_eq!(modes.set(&reader, Mode::Normal), Ok(()));
+    let mut modes = Modes::new(reader.as_raw_fd());
+    assert_eq!(modes.set(&reader, TtyMode::Raw), Err(Errno::ENOTTY));
+    assert_eq!(modes.set(&reader, TtyMode::Normal), Ok(()));
     assert_eq!(window_size(&reader), Err(Errno::ENOTTY));
 }
 

@@ -47,7 +47,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Release};
 
-use oxuv_os::Result;
+use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
+use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Abilities, BindFlags, Keepalive, Kernel, Name, Readiness, Ready, Wake};
 use world::World;
@@ -216,7 +217,7 @@ impl Kernel for Sim {
     }
 
     fn check_watchable(&mut self, number: i32) -> Result<()> {
-        if self.world.borrow().is_open(number) { Ok(()) } else { Err(oxuv_os::Errno::EBADF) }
+        if self.world.borrow().is_open(number) { Ok(()) } else { Err(Errno::EBADF) }
     }
 
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
@@ -343,6 +344,19 @@ impl Kernel for Sim {
         todo!()
     }
 
+    /// There are no terminals. A socket in the place of one is taken as it is.
+    fn open_terminal(&mut self, _fd: &Fd, _replace: bool) -> Result<Opened<Fd>> {
+        Ok(Opened { reopened: None, readable: true, writable: true, blocking: false })
+    }
+
+    fn set_terminal_mode(&mut self, _fd: &Fd, _modes: &mut Modes, _mode: TtyMode) -> Result<()> {
+        Err(Errno::ENOTTY)
+    }
+
+    fn window_size(&self, _fd: &Fd) -> Result<WindowSize> {
+        Err(Errno::ENOTTY)
+    }
+
     fn shutdown_write(&mut self, fd: &Fd) -> Result<()> {
         self.world.borrow_mut().shutdown_write(fd.number)
     }
@@ -355,6 +369,6 @@ impl Kernel for Sim {
         let world = self.world.borrow();
         let connection = &world.connections[world.connection_of(fd.number)?];
         let is_connected = !connection.is_connecting && !connection.has_failed_to_connect;
-        if is_connected { Ok(connection.theirs) } else { Err(oxuv_os::Errno::ENOTCONN) }
+        if is_connected { Ok(connection.theirs) } else { Err(Errno::ENOTCONN) }
     }
 }
