@@ -12,7 +12,9 @@ use oxuv_os::net::{self, SendFlags};
 use oxuv_os::tty::{self, Modes, Opened, TtyMode, WindowSize};
 use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock, file, unix};
 
+pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
+pub use oxuv_os::unix::pair as unix_pair;
 
 use crate::kernel::{Abilities, BATCH, BindFlags, Keepalive, Kernel, Name, Readiness, Ready, WAKE, Wake};
 

@@ -191,6 +191,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.stream(key).ok()?.received.front()
     }
 
+    /// Takes that descriptor, to be no handle of the loop.
+    ///
+    /// # Errors
+    /// EAGAIN when there is none; EINVAL when closing, or for a stale key.
+    pub fn take_pending_handle(&mut self, key: Key) -> Result<K::Fd> {
+        let index = self.open_handle(key, Kind::Pipe)?;
+        self.streams[self.slots[index].state].received.pop_front().ok_or(Errno::EAGAIN)
+    }
+
     /// Gives a handle that has come along with bytes to `client`.
     pub(crate) fn accept_received(&mut self, index: u32, client: u32) -> Result<()> {
         let kind = self.slots[client].kind;

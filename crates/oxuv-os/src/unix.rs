@@ -171,6 +171,14 @@ pub fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?)
 }
 
+/// Two connected stream sockets, close-on-exec and blocking.
+///
+/// # Errors
+/// EMFILE, ENFILE.
+pub fn pair() -> Result<(OwnedFd, OwnedFd)> {
+    crate::socket::pair(libc::SOCK_STREAM, 0)
+}
+
 /// What a descriptor made elsewhere can do as a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
@@ -282,7 +290,9 @@ mod tests {
     use std::os::fd::AsFd;
 
     fn pair() -> (Descriptor, Descriptor) {
-        let (one, other) = crate::socket::pair(libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0).unwrap();
+        let (one, other) = super::pair().unwrap();
+        set_nonblocking(one.as_raw_fd()).unwrap();
+        set_nonblocking(other.as_raw_fd()).unwrap();
         (one.into(), other.into())
     }
 
