@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::ptr::{copy_nonoverlapping, null_mut};
 use std::slice;
 
-use oxuv_core::{Buffers, Errno, Result};
+use oxuv_core::{Buffers, Errno, Key, Result};
 
 use crate::error::code;
-use crate::handle::with_open;
+use crate::handle::{self, with_open};
 use crate::loop_::User;
 use crate::memory::{free, malloc};
 use crate::stream::is_closing;
@@ -96,6 +96,7 @@ impl Buffers for Bufs {
         // SAFETY: only buffers that a request keeps are told of; it and its stream are valid until the write's event.
         unsafe {
             (*self.req).req.sent += bytes;
+            (*self.req).send_handle = null_mut();
             let stream = (*self.req).handle;
             (*stream).write_queue_size = (*stream).write_queue_size.saturating_sub(bytes);
         }
@@ -128,12 +129,14 @@ pub unsafe extern "C-unwind" fn uv_write(
     unsafe { uv_write2(req, handle, bufs, nbufs, null_mut(), cb) }
 }
 
-/// As [`uv_write`]; and sends a handle along, which no kind of stream here can do yet.
+/// As [`uv_write`]; and unless `send_handle` is null, sends that along with the first byte: the receiver gets a handle of
+/// the same socket or pipe. If it is closed before that, the write fails with UV_EBADF.
 ///
-/// UV_EINVAL for a `send_handle`; else as [`uv_write`].
+/// UV_EINVAL when `handle` is no pipe that was initialised for this, for no bytes, and for a handle of another loop;
+/// UV_EBADF when `send_handle` has no descriptor, or is of a kind that cannot be sent; else as [`uv_write`].
 ///
 /// # Safety
-/// As for [`uv_write`].
+/// As for [`uv_write`]; `send_handle` was initialised, or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_write2(
     req: *mut uv_write_t,
@@ -146,8 +149,8 @@ pub unsafe extern "C-unwind" fn uv_write2(
     // SAFETY: the request is memory to write to, and the handle was initialised. What the core keeps until the write's
     // event is our copy of the array, in the room that `free_bufs` frees there, or here if nothing is kept.
     unsafe {
-        let checked = Bufs::new(bufs, nbufs).and_then(|bufs| check_send_handle(handle, send_handle).map(|()| bufs));
-        let bufs = match checked.and_then(|bufs| make_room(req, bufs)) {
+        let checked = Bufs::new(bufs, nbufs).and_then(|bufs| make_room(req, bufs));
+        let bufs = match checked {
             Ok(bufs) => bufs,
             Err(error) => return error.code(),
         };
@@ -157,12 +160,19 @@ pub unsafe extern "C-unwind" fn uv_write2(
         (*req).handle = handle;
         (*req).send_handle = null_mut();
         let written = with_open(handle.cast(), |core, key| {
-            let written = core.write(key, User::of(req), bufs, |bufs| bufs.keep_in(req));
+            let (user, keep) = (User::of(req), |bufs: Bufs| bufs.keep_in(req));
+            let written = if send_handle.is_null() {
+                core.write(key, user, bufs, keep)
+            } else {
+                (*req).send_handle = send_handle;
+                core.write_with_handle(key, user, bufs, handle_to_send(handle, send_handle)?, keep)
+            };
             let kept = written.map_err(|refused| refused.error)?.is_none();
             Ok((kept, core.write_queue_size(key)?))
         });
         if !matches!(written, Ok((true, _))) {
             free_bufs(req);
+            (*req).send_handle = null_mut();
         }
         match written {
             Ok((kept, size)) => {
@@ -187,21 +197,17 @@ unsafe fn closed_is_bad(stream: *const uv_stream_t, error: Errno) -> Errno {
     if unsafe { is_closing(stream) } { Errno::EBADF } else { error }
 }
 
-/// What is wrong with sending a handle along, after what is wrong with writing at all.
+/// The key of a handle to be sent along, which one of another loop has none of here; a closing one's is stale.
 ///
 /// # Safety
-/// `stream` was initialised.
-unsafe fn check_send_handle(stream: *const uv_stream_t, send_handle: *const uv_stream_t) -> Result<()> {
-    if send_handle.is_null() {
-        return Ok(());
-    }
-    // SAFETY: the handle was initialised.
+/// Both were initialised.
+unsafe fn handle_to_send(stream: *const uv_stream_t, send_handle: *const uv_stream_t) -> Result<Key> {
+    // SAFETY: both were initialised.
     unsafe {
-        let asked = with_open(stream.cast(), |core, key| {
-            core.descriptor(key)?;
-            if core.is_writable(key) { Err(Errno::EINVAL) } else { Err(Errno::EPIPE) }
-        });
-        asked.map_err(|error| closed_is_bad(stream, error))
+        if (*send_handle).handle.r#loop != (*stream).handle.r#loop {
+            return Err(Errno::EINVAL);
+        }
+        Ok(handle::key(send_handle.cast()))
     }
 }
 
@@ -275,12 +281,12 @@ pub unsafe extern "C-unwind" fn uv_try_write(handle: *mut uv_stream_t, bufs: *co
     unsafe { uv_try_write2(handle, bufs, nbufs, null_mut()) }
 }
 
-/// As [`uv_try_write`]; and sends a handle along, which no kind of stream here can do yet.
+/// As [`uv_try_write`]; and unless `send_handle` is null, sends that along with the first byte, as [`uv_write2`] does.
 ///
-/// UV_EINVAL for a `send_handle`; else as [`uv_try_write`].
+/// As [`uv_try_write`]; as [`uv_write2`].
 ///
 /// # Safety
-/// As for [`uv_try_write`].
+/// As for [`uv_try_write`]; `send_handle` was initialised, or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_try_write2(
     handle: *mut uv_stream_t,
@@ -294,9 +300,11 @@ pub unsafe extern "C-unwind" fn uv_try_write2(
             return Errno::EAGAIN.code();
         }
         let written = Bufs::new(bufs, nbufs).and_then(|bufs| {
-            check_send_handle(handle, send_handle)?;
-            with_open(handle.cast(), |core, key| core.try_write(key, &bufs))
-                .map_err(|error| closed_is_bad(handle, error))
+            let asked = with_open(handle.cast(), |core, key| match send_handle.is_null() {
+                true => core.try_write(key, &bufs),
+                false => core.try_write_with_handle(key, &bufs, handle_to_send(handle, send_handle)?),
+            });
+            asked.map_err(|error| closed_is_bad(handle, error))
         });
         match written {
             // Not more than MAX_BYTES.

@@ -39,6 +39,7 @@ pub mod linux;
 mod listen;
 mod metrics;
 mod pending;
+mod pipe;
 mod poll;
 mod poll_handle;
 mod read;

@@ -20,6 +20,8 @@ pub(crate) struct Write<U, B> {
     behind: usize,
     /// Bytes not sent yet.
     left: usize,
+    /// A handle to be sent along with the first byte.
+    handle: Option<Key>,
 }
 
 impl<U, B> Write<U, B> {
@@ -96,7 +98,32 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         keep: impl FnOnce(T) -> B,
     ) -> Result<Option<T>, Refused<T>> {
         match self.check_write(key, &buffers) {
-            Ok((state, total)) => Ok(self.begin_write(key.index, state, user, buffers, total, keep)),
+            Ok((state, total)) => Ok(self.begin_write(key.index, state, user, buffers, total, None, keep)),
+            Err(error) => Err(Refused { error, given: buffers }),
+        }
+    }
+
+    /// As [`Core::write`], and sends `handle` along with the first byte: the receiver gets a handle of the same socket or
+    /// pipe. Until the event it must not be closed, or the write fails with EBADF.
+    ///
+    /// # Errors
+    /// As [`Core::write`]; EINVAL when the stream is no pipe for handles, or for no bytes; EBADF when `handle` has no
+    /// descriptor, or is neither a TCP handle nor a pipe of this loop.
+    #[doc(alias = "uv_write2")]
+    pub fn write_with_handle<T: Buffers>(
+        &mut self,
+        key: Key,
+        user: U,
+        buffers: T,
+        handle: Key,
+        keep: impl FnOnce(T) -> B,
+    ) -> Result<Option<T>, Refused<T>> {
+        let checked = self.check_write(key, &buffers).and_then(|(state, total)| {
+            self.check_handle_to_send(key.index, handle, total)?;
+            Ok((state, total))
+        });
+        match checked {
+            Ok((state, total)) => Ok(self.begin_write(key.index, state, user, buffers, total, Some(handle), keep)),
             Err(error) => Err(Refused { error, given: buffers }),
         }
     }
@@ -124,14 +151,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         user: U,
         buffers: T,
         total: usize,
+        mut handle: Option<Key>,
         keep: impl FnOnce(T) -> B,
     ) -> Option<T> {
+        let number = handle.map(|handle| self.number_to_send(handle)).transpose();
         let stream = &mut self.streams[state];
         let mut left = total;
         let goes_at_once = stream.queued == 0 && stream.writes.is_empty() && stream.connect.is_none();
         if let (true, Some(fd)) = (goes_at_once, &stream.fd) {
-            let result = match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
+            let sent =
+                number.and_then(|number| send(&mut self.kernel, fd, stream.medium, number, &buffers, Place::default()));
+            let result = match sent {
                 Ok(sent) => {
+                    handle = None;
                     left -= sent.min(left);
                     (left == 0).then_some(Ok(()))
                 }
@@ -152,7 +184,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if sent > 0 {
             buffers.note_sent(sent);
         }
-        stream.writes.push_back(Write { user, buffers, at: Place::default(), behind: sent, left });
+        stream.writes.push_back(Write { user, buffers, at: Place::default(), behind: sent, left, handle });
         // While connecting, this is what is wanted anyway.
         self.want(index, Readiness::WRITE);
         None
@@ -176,8 +208,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EAGAIN);
         }
         check(stream, buffers)?;
-        let fd = stream.fd.as_ref().ok_or(Errno::EBADF)?;
-        send(&mut self.kernel, fd, stream.medium, buffers, Place::default())
+        send(&mut self.kernel, stream.descriptor()?, stream.medium, None, buffers, Place::default())
+    }
+
+    /// As [`Core::try_write`], and sends `handle` along with the first byte.
+    ///
+    /// # Errors
+    /// As [`Core::try_write`]; as [`Core::write_with_handle`].
+    #[doc(alias = "uv_try_write2")]
+    pub fn try_write_with_handle(&mut self, key: Key, buffers: &impl Buffers, handle: Key) -> Result<usize> {
+        let index = self.slots.find_stream(key)?;
+        let stream = &self.streams[self.slots[index].state];
+        if stream.queued != 0 || stream.connect.is_some() {
+            return Err(Errno::EAGAIN);
+        }
+        let total = check(stream, buffers)?;
+        self.check_handle_to_send(index, handle, total)?;
+        let number = Some(self.number_to_send(handle)?);
+        send(&mut self.kernel, stream.descriptor()?, stream.medium, number, buffers, Place::default())
     }
 
     /// Takes back what is not sent yet of a write that is queued: it ends with ECANCELED, by its event as ever. A write
@@ -224,17 +272,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Sends queued writes until the kernel takes no more, one fails, or this stream has had its share.
     fn send_queued(&mut self, index: u32) {
-        let stream = &mut self.streams[self.slots[index].state];
-        let Some(fd) = &stream.fd else { return };
+        let state = self.slots[index].state;
         let mut ended = false;
         // One more than ROUNDS: libuv counts the writes after the first.
         for _ in 0..=ROUNDS {
+            let handle = self.streams[state].writes.front().and_then(|write| write.handle);
+            let number = handle.map(|handle| self.number_to_send(handle)).transpose();
+            let stream = &mut self.streams[state];
+            let Some(fd) = &stream.fd else { return };
             let Some(write) = stream.writes.front_mut() else { break };
             let mut at = write.at;
             at.advance(&write.buffers, write.behind);
             (write.at, write.behind) = (at, 0);
-            let result = match send(&mut self.kernel, fd, stream.medium, &write.buffers, at) {
+            let sent = number.and_then(|number| send(&mut self.kernel, fd, stream.medium, number, &write.buffers, at));
+            let result = match sent {
                 Ok(sent) => {
+                    write.handle = None;
                     // More than is left has only one who says something else each time.
                     let sent = sent.min(write.left);
                     stream.queued -= sent;
@@ -258,6 +311,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 break;
             }
         }
+        let stream = &self.streams[state];
         let failed = stream.done.back().is_some_and(|done| ended && done.result.is_err());
         let waits = !stream.writes.is_empty();
         if ended {
@@ -365,16 +419,24 @@ fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<us
 
 /// One system call. ENOBUFS is EAGAIN: the kernel is short of memory now, and will say when it is writable.
 #[inline]
-fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Buffers, at: Place) -> Result<usize> {
-    let sent = match buffers.count() - at.buffer {
-        1 => {
+fn send<K: Kernel>(
+    kernel: &mut K,
+    fd: &K::Fd,
+    medium: Medium,
+    handle: Option<i32>,
+    buffers: &impl Buffers,
+    at: Place,
+) -> Result<usize> {
+    let sent = match (buffers.count() - at.buffer, handle) {
+        (_, Some(handle)) => send_with_handle(kernel, fd, handle, buffers, at),
+        (1, None) => {
             let bytes = buffers.get(at.buffer).get(at.offset..).unwrap_or_default();
             match medium {
-                Medium::Socket => kernel.send(fd, bytes),
+                Medium::Socket | Medium::Ipc => kernel.send(fd, bytes),
                 Medium::File | Medium::Terminal => kernel.write(fd, bytes),
             }
         }
-        2..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
+        (2..=16, None) => gather::<16, K>(kernel, fd, medium, buffers, at),
         _ => gather::<GATHER, K>(kernel, fd, medium, buffers, at),
     };
     match sent {
@@ -398,7 +460,26 @@ fn gather<const N: usize, K: Kernel>(
         *slice = IoSlice::new(buffers.get(at.buffer + nth).get(offset..).unwrap_or_default());
     }
     match medium {
-        Medium::Socket => kernel.send_vectored(fd, &slices[..count]),
+        Medium::Socket | Medium::Ipc => kernel.send_vectored(fd, &slices[..count]),
         Medium::File | Medium::Terminal => kernel.write_vectored(fd, &slices[..count]),
     }
+}
+
+/// One system call with a handle along. The buffers in front are not empty then: it travels with a byte.
+#[cold]
+fn send_with_handle<K: Kernel>(
+    kernel: &mut K,
+    fd: &K::Fd,
+    handle: i32,
+    buffers: &impl Buffers,
+    mut at: Place,
+) -> Result<usize> {
+    at.advance(buffers, 0);
+    let mut slices = [IoSlice::new(&[]); GATHER];
+    let count = (buffers.count() - at.buffer).min(GATHER);
+    for (nth, slice) in slices[..count].iter_mut().enumerate() {
+        let offset = if nth == 0 { at.offset } else { 0 };
+        *slice = IoSlice::new(buffers.get(at.buffer + nth).get(offset..).unwrap_or_default());
+    }
+    kernel.send_with_handle(fd, &slices[..count], handle)
 }

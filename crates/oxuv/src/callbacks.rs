@@ -9,13 +9,12 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::stream::Streams;
 use crate::{Async, Check, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer};
 
 type OnEvent<H> = dyn Fn(&H);
-type OnConnection = dyn Fn(&Streams, Result<()>);
+type OnConnection = dyn Fn(Handle, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
-type OnRead = dyn Fn(&Streams, Result<&[u8]>);
+type OnRead = dyn Fn(Handle, Result<&[u8]>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
 /// runs cannot be called again (the loop does not nest). Each kind of handle has its own kind of closure.
@@ -34,7 +33,7 @@ pub(crate) enum Callback {
 }
 
 /// What a request calls.
-pub(crate) type OnDone = Box<dyn FnOnce(&Streams, Result<()>)>;
+pub(crate) type OnDone = Box<dyn FnOnce(Handle, Result<()>)>;
 
 /// What a handle calls when it is closed.
 pub(crate) type OnClose = Box<dyn FnOnce(&Handle)>;

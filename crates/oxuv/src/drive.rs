@@ -4,7 +4,6 @@ use oxuv_core::{Event, Key, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::Inner;
-use crate::stream::Streams;
 use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Result, Timer};
 
 /// The closure of this kind that the handle has.
@@ -86,13 +85,13 @@ fn dispatch(lp: &LoopRef, event: Event<u32>) {
         }
         Event::Connection { key, result, .. } => {
             if let Some(callback) = pick!(callbacks, key, Connection) {
-                callback(&Streams::new(lp, key), result);
+                callback(Handle::new(lp, key), result);
             }
         }
         Event::NeedBuffer { key, .. } => read(lp, key),
         Event::HungUp { key, .. } => {
             if let Some(callback) = pick!(callbacks, key, Read) {
-                callback(&Streams::new(lp, key), Err(Errno::EOF));
+                callback(Handle::new(lp, key), Err(Errno::EOF));
             }
         }
         Event::Connected { key, user, result } | Event::ShutDown { key, user, result } => done(lp, key, user, result),
@@ -113,7 +112,7 @@ fn dispatch(lp: &LoopRef, event: Event<u32>) {
 
 fn done(lp: &LoopRef, key: Key, request: u32, result: Result<()>) {
     if let Some(on_done) = lp.0.callbacks.take_request(request) {
-        on_done(&Streams::new(lp, key), result);
+        on_done(Handle::new(lp, key), result);
     }
 }
 
@@ -124,8 +123,8 @@ fn read(lp: &LoopRef, key: Key) {
     match lp.0.with(|core| core.read_into(key, &mut buffer)) {
         // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
         Ok([]) => {}
-        Ok(bytes) => callback(&Streams::new(lp, key), Ok(bytes)),
-        Err(error) => callback(&Streams::new(lp, key), Err(error)),
+        Ok(bytes) => callback(Handle::new(lp, key), Ok(bytes)),
+        Err(error) => callback(Handle::new(lp, key), Err(error)),
     }
     lp.0.buffer.set(Some(buffer));
 }

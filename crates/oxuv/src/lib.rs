@@ -2,6 +2,7 @@
 //!
 //! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`],
 //! [`Tcp`] and [`Tty`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`] and [`Pipe`]. Each is started with a
 //! closure, and a turn of the loop calls what is due, phase by phase, in the order of libuv:
 //!
 //! ```text
@@ -46,6 +47,7 @@ mod drive;
 mod handle;
 #[path = "loop.rs"]
 mod loop_;
+mod pipe;
 mod poll;
 mod stream;
 mod tcp;
@@ -59,6 +61,7 @@ pub use loop_::{Loop, LoopRef};
 pub use oxuv_core::kernel::{BindFlags, Keepalive, Readiness};
 pub use oxuv_core::linux::{TtyMode, WindowSize};
 pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};
+pub use pipe::{Passable, Passed, Pipe, PipeName};
 pub use poll::Poll;
 pub use tcp::Tcp;
 pub use timer::Timer;

@@ -1,15 +1,12 @@
 //! TCP listeners and connections.
 
-use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use oxuv_core::linux::check_stream;
 
-use crate::callbacks::Callback;
 use crate::handle::is_a_handle;
-use crate::stream::{self, is_a_stream};
+use crate::stream::{self, is_a_stream, listens};
 use crate::{BindFlags, Handle, Keepalive, LoopRef, Result};
 
 /// A TCP listener, or a TCP connection.
@@ -38,7 +35,8 @@ use crate::{BindFlags, Handle, Keepalive, LoopRef, Result};
 pub struct Tcp(pub(crate) Handle);
 
 is_a_handle!(Tcp);
-is_a_stream!(Tcp, tcp);
+is_a_stream!(Tcp);
+listens!(Tcp);
 
 impl Tcp {
     /// A new handle, without a socket: it gets one by [`Tcp::bind`], [`Tcp::listen`], [`Tcp::connect`] or [`Tcp::open`].
@@ -84,41 +82,6 @@ impl Tcp {
         self.with(|core, key| core.tcp_bind(key, &address, flags))
     }
 
-    /// Listens: `callback` is called for each connection, one a turn, and takes it with [`Tcp::accept`]. If it does not,
-    /// no other is announced until it is taken. Phase: poll. Again sets the new backlog and closure.
-    ///
-    /// The result that the closure gets is an error when connections had to be turned away at the descriptor limit
-    /// (EMFILE, ENFILE; more may come later), or when the listening socket has failed (there will be no more).
-    ///
-    /// # Errors
-    /// EINVAL when closing or connected, EADDRINUSE; what making a socket fails with if there is none.
-    #[doc(alias = "uv_listen")]
-    pub fn listen(&self, backlog: i32, callback: impl FnMut(&Tcp, Result<()>) + 'static) -> Result<()> {
-        self.with(|core, key| core.listen(key, backlog))?;
-        let callback = RefCell::new(callback);
-        self.set_callback(Callback::Connection(Rc::new(move |streams, waiting| {
-            callback.borrow_mut()(&streams.tcp, waiting);
-        })));
-        Ok(())
-    }
-
-    /// The connection that waits on this listener, as a new handle of the same loop. It stays open until it is closed,
-    /// also if the value returned is dropped.
-    ///
-    /// # Errors
-    /// EAGAIN when none waits, EINVAL when closing, ENOMEM.
-    #[doc(alias = "uv_accept")]
-    pub fn accept(&self) -> Result<Tcp> {
-        self.with(|core, key| core.check_waiting(key))?;
-        let client = Tcp::new(self.owner())?;
-        let accepted = client.with(|core, client| core.accept(self.key(), client));
-        if let Err(error) = accepted {
-            client.close()?;
-            return Err(error);
-        }
-        Ok(client)
-    }
-
     /// Connects to `address`. `on_done` is called once, never inside this call: with `Ok` when connected, with an error
     /// such as ECONNREFUSED or ETIMEDOUT when that has failed, with ECANCELED when the handle is closed before. Phase:
     /// poll, pending or closing. What is written meanwhile is sent afterwards.
@@ -128,8 +91,7 @@ impl Tcp {
     /// EADDRNOTAVAIL; EMFILE, ENFILE, ENOBUFS, ENOMEM. `on_done` is not called then.
     #[doc(alias = "uv_tcp_connect")]
     pub fn connect(&self, address: SocketAddr, on_done: impl FnOnce(&Tcp, Result<()>) + 'static) -> Result<()> {
-        let on_done = stream::once(on_done);
-        self.request(on_done, |core, key, request| core.tcp_connect(key, request, &address))
+        stream::request(self, on_done, |core, key, request| core.tcp_connect(key, request, &address))
     }
 
     /// Sends small writes at once (`TCP_NODELAY`) instead of gathering them. Without a socket it is remembered for when

@@ -36,6 +36,8 @@ mod wait;
 mod world;
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ffi::CStr;
 use std::fmt;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -48,7 +50,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Release};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{BindFlags, Keepalive, Kernel, Readiness, Ready, Wake};
+use crate::kernel::{Abilities, BindFlags, Keepalive, Kernel, Name, Readiness, Ready, Wake};
 use world::World;
 
 pub use faults::Faults;
@@ -295,6 +297,51 @@ impl Kernel for Sim {
 
     fn write_vectored(&mut self, fd: &Fd, bufs: &[IoSlice<'_>]) -> Result<usize> {
         self.send_vectored(fd, bufs)
+    }
+
+    fn unix_socket(&mut self) -> Result<Fd> {
+        todo!()
+    }
+
+    fn unix_bind(&mut self, fd: &Fd, name: &[u8]) -> Result<()> {
+        todo!()
+    }
+
+    fn unix_connect(&mut self, fd: &Fd, name: &[u8]) -> Result<()> {
+        todo!()
+    }
+
+    fn unix_local_name(&self, fd: &Fd) -> Result<Name> {
+        todo!()
+    }
+
+    fn unix_peer_name(&self, fd: &Fd) -> Result<Name> {
+        todo!()
+    }
+
+    fn unix_remove(&mut self, path: &CStr) {
+        todo!()
+    }
+
+    fn unix_set_mode(&mut self, path: &CStr, mode: u32) -> Result<()> {
+        todo!()
+    }
+
+    fn adopt_pipe(&mut self, fd: &Fd) -> Result<Abilities> {
+        todo!()
+    }
+
+    fn recv_with_handles<'a>(
+        &mut self,
+        fd: &Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        handles: &mut VecDeque<Fd>,
+    ) -> Result<&'a mut [u8]> {
+        todo!()
+    }
+
+    fn send_with_handle(&mut self, fd: &Fd, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize> {
+        todo!()
     }
 
     /// There are no terminals. A socket in the place of one is taken as it is.
