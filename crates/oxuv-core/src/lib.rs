@@ -40,6 +40,8 @@ mod listen;
 mod metrics;
 mod pending;
 mod pipe;
+#[cfg(test)]
+mod pipe_tests;
 mod poll;
 mod poll_handle;
 mod read;
