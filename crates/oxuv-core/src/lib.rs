@@ -38,6 +38,7 @@ pub mod kernel;
 pub mod linux;
 mod listen;
 mod metrics;
+mod passing;
 mod pending;
 mod pipe;
 #[cfg(test)]
@@ -69,4 +70,4 @@ pub use oxuv_os::{Errno, Result};
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
 pub use turn::Suspended;
-pub use write::Refused;
+pub use write::{Progress, Refused};

@@ -87,3 +87,23 @@ fn a_timer_that_is_put_off_again_and_again_fires_once_at_its_last_time() {
     assert_eq!(core.time(), last);
     assert_eq!(core.next(), None);
 }
+
+/// tokio PR 8334: there, a timer far away kept near ones from firing after 2^30 milliseconds.
+#[test]
+fn a_timer_that_is_far_away_keeps_no_other_from_firing() {
+    const SECOND: u64 = 1_000_000_000;
+    let sim = Sim::new(1, Faults::none());
+    let mut core: Core<Sim, (), One<Vec<u8>>> = Core::new(sim.clone(), Config::default()).unwrap();
+    let (far, near) = (core.timer_init(()).unwrap(), core.timer_init(()).unwrap());
+    core.timer_start(far, u64::MAX, 0).unwrap();
+    for shift in [30, 31, 32, 33] {
+        sim.advance(1_000_000 << shift);
+        core.update_time();
+        core.timer_start(near, SECOND, 0).unwrap();
+        let due = core.time() + SECOND;
+        core.begin(Mode::Once);
+        assert!(matches!(core.next(), Some(Event::Timer { key, .. }) if key == near), "2^{shift} milliseconds");
+        assert_eq!(core.time(), due);
+        assert_eq!(core.next(), None);
+    }
+}

@@ -36,6 +36,7 @@ programs! {
     clocks_sleep_and_random_bytes: "clock.c";
     conditions: "thread_condition.c";
     connections_are_made: "tcp_connect.c";
+    descriptors_are_of_a_kind: "guess_handle.c";
     descriptors_of_others_are_watched: "poll.c";
     each_direction_of_a_connection_ends_by_itself: "half_close.c";
     errors_have_names_and_messages: "errors.c";
@@ -54,6 +55,8 @@ programs! {
     priorities: "thread_priority.c";
     public_fields_are_kept_true: "fields.c";
     semaphores: "thread_semaphore.c";
+    terminals_are_streams: "tty_stream.c";
+    terminals_have_modes_and_a_size: "tty.c";
     the_environment: "env.c";
     the_machine_and_its_system: "uname.c";
     the_memory_of_the_system: "system_memory.c";
