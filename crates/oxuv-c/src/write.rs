@@ -4,11 +4,11 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::ptr::{copy_nonoverlapping, null_mut};
 use std::slice;
 
-use oxuv_core::{Buffers, Errno, Key, Result};
+use oxuv_core::{Buffers, Errno, Key, Progress, Refused, Result};
 
 use crate::error::code;
-use crate::handle::{self, with_open};
-use crate::loop_::User;
+use crate::handle::{key, with_open};
+use crate::loop_::{Loop, User, ask};
 use crate::memory::{free, malloc};
 use crate::stream::is_closing;
 use crate::types::{
@@ -103,6 +103,40 @@ impl Buffers for Bufs {
     }
 }
 
+/// One buffer in C's hands, which is what most programs write: where the number is known, the core has less to do.
+struct OneBuf {
+    buf: uv_buf_t,
+}
+
+impl OneBuf {
+    /// EINVAL for too many bytes, and for bytes at a null address.
+    ///
+    /// # Safety
+    /// If the size is within the limit, the bytes stay valid and unchanged until the value is out of use.
+    #[inline]
+    unsafe fn new(buf: uv_buf_t) -> Result<OneBuf> {
+        if buf.len as u64 > MAX_BYTES || (buf.base.is_null() && buf.len > 0) {
+            return Err(Errno::EINVAL);
+        }
+        Ok(OneBuf { buf })
+    }
+}
+
+impl Buffers for OneBuf {
+    #[inline]
+    fn count(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn get(&self, _nth: usize) -> &[u8] {
+        let uv_buf_t { base, len } = self.buf;
+        // SAFETY: the bytes are valid as long as this value is, by the word given to `new`, where they were seen to be
+        // no more than a slice may have. A null buffer is empty: it is not looked at.
+        unsafe { if len == 0 { &[] } else { slice::from_raw_parts(base.cast(), len) } }
+    }
+}
+
 /// A buffer of these bytes.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn uv_buf_init(base: *mut c_char, len: c_uint) -> uv_buf_t {
@@ -126,7 +160,12 @@ pub unsafe extern "C-unwind" fn uv_write(
     cb: uv_write_cb,
 ) -> c_int {
     // SAFETY: the same is asked of our caller.
-    unsafe { uv_write2(req, handle, bufs, nbufs, null_mut(), cb) }
+    unsafe {
+        match nbufs {
+            1 => write_one(req, handle, *bufs, cb),
+            _ => write_many(req, handle, bufs, nbufs, cb),
+        }
+    }
 }
 
 /// As [`uv_write`]; and unless `send_handle` is null, sends that along with the first byte: the receiver gets a handle of
@@ -146,44 +185,123 @@ pub unsafe extern "C-unwind" fn uv_write2(
     send_handle: *mut uv_stream_t,
     cb: uv_write_cb,
 ) -> c_int {
-    // SAFETY: the request is memory to write to, and the handle was initialised. What the core keeps until the write's
-    // event is our copy of the array, in the room that `free_bufs` frees there, or here if nothing is kept.
+    // SAFETY: the same is asked of our caller. As in `write_many`, the core keeps our copy of the array.
     unsafe {
-        let checked = Bufs::new(bufs, nbufs).and_then(|bufs| make_room(req, bufs));
-        let bufs = match checked {
+        if send_handle.is_null() {
+            return uv_write(req, handle, bufs, nbufs, cb);
+        }
+        let bufs = match Bufs::new(bufs, nbufs).and_then(|bufs| make_room(req, bufs)) {
             Ok(bufs) => bufs,
             Err(error) => return error.code(),
         };
+        let written = write(req, handle, bufs.total as usize, cb, |core, key| {
+            let sent = handle_to_send(handle, send_handle).map_err(|error| Refused { error, given: bufs })?;
+            // Until its first byte is sent.
+            (*req).send_handle = send_handle;
+            core.write_with_handle(key, User::of(req), bufs, sent, |bufs| bufs.keep_in(req))
+        });
+        if written != Ok(true) {
+            free_bufs(req);
+            (*req).send_handle = null_mut();
+        }
+        code(written.map(|_| ()))
+    }
+}
+
+/// # Safety
+/// As for [`uv_write`], with one buffer.
+#[inline]
+unsafe fn write_one(req: *mut uv_write_t, handle: *mut uv_stream_t, buf: uv_buf_t, cb: uv_write_cb) -> c_int {
+    // SAFETY: the same is asked of our caller. The request has room for the array of one, which is the copy of `buf`.
+    unsafe {
+        let one = match OneBuf::new(buf) {
+            Ok(one) => one,
+            Err(error) => return error.code(),
+        };
+        (*req).nbufs = 1;
+        let keep = |OneBuf { buf }: OneBuf| {
+            (*req).bufs = (&raw mut (*req).bufsml).cast();
+            *(*req).bufs = buf;
+            Bufs { array: (*req).bufs, count: 1, total: buf.len as u32, req }
+        };
+        let asked = write(req, handle, buf.len, cb, |core, key| core.write(key, User::of(req), one, keep));
+        code(asked.map(|_| ()))
+    }
+}
+
+/// # Safety
+/// As for [`uv_write`].
+#[inline(never)]
+unsafe fn write_many(
+    req: *mut uv_write_t,
+    handle: *mut uv_stream_t,
+    bufs: *const uv_buf_t,
+    nbufs: c_uint,
+    cb: uv_write_cb,
+) -> c_int {
+    // SAFETY: the same is asked of our caller. What the core keeps until the write's event is our copy of the array, in
+    // the room that `free_bufs` frees there, or here if nothing is kept.
+    unsafe {
+        let bufs = match Bufs::new(bufs, nbufs).and_then(|bufs| make_room(req, bufs)) {
+            Ok(bufs) => bufs,
+            Err(error) => return error.code(),
+        };
+        let written = write(req, handle, bufs.total as usize, cb, |core, key| {
+            core.write(key, User::of(req), bufs, |bufs| bufs.keep_in(req))
+        });
+        if written != Ok(true) {
+            free_bufs(req);
+        }
+        code(written.map(|_| ()))
+    }
+}
+
+/// Writes, as `ask` says to the core, and says whether the core keeps the buffers.
+///
+/// # Safety
+/// As for [`uv_write`]; and the request has room for what is kept.
+#[inline]
+unsafe fn write<T>(
+    req: *mut uv_write_t,
+    handle: *mut uv_stream_t,
+    total: usize,
+    cb: uv_write_cb,
+    ask: impl FnOnce(&mut Loop, Key) -> Result<Progress<T>, Refused<T>>,
+) -> Result<bool> {
+    // SAFETY: the request is memory to write to, and the handle was initialised.
+    unsafe {
         (*req).req.r#type = UV_WRITE;
         (*req).req.sent = 0;
         (*req).cb = cb;
         (*req).handle = handle;
         (*req).send_handle = null_mut();
-        let written = with_open(handle.cast(), |core, key| {
-            let (user, keep) = (User::of(req), |bufs: Bufs| bufs.keep_in(req));
-            let written = if send_handle.is_null() {
-                core.write(key, user, bufs, keep)
-            } else {
-                (*req).send_handle = send_handle;
-                core.write_with_handle(key, user, bufs, handle_to_send(handle, send_handle)?, keep)
-            };
-            let kept = written.map_err(|refused| refused.error)?.is_none();
-            Ok((kept, core.write_queue_size(key)?))
-        });
-        if !matches!(written, Ok((true, _))) {
-            free_bufs(req);
-            (*req).send_handle = null_mut();
-        }
+        let written = with_open(handle.cast(), |core, key| ask(core, key).map_err(|refused| refused.error));
         match written {
-            Ok((kept, size)) => {
-                (*handle).write_queue_size = size;
-                if !kept {
-                    // It was the only one, and what is queued has failed.
-                    (*req).req.sent = bufs.total as usize - size;
-                }
-                0
+            Ok(Progress::Sent(_)) => {
+                // Nothing was queued before, nor is there now.
+                (*req).req.sent = total;
+                Ok(false)
             }
-            Err(error) => closed_is_bad(handle, error).code(),
+            Ok(progress) => {
+                show_queue_size(handle);
+                Ok(matches!(progress, Progress::Kept))
+            }
+            Err(error) => Err(closed_is_bad(handle, error)),
+        }
+    }
+}
+
+/// Shows programs in the handle how much is queued.
+///
+/// # Safety
+/// `stream` was initialised.
+#[cold]
+pub(crate) unsafe fn show_queue_size(stream: *mut uv_stream_t) {
+    // SAFETY: the handle was initialised.
+    unsafe {
+        let key = key(stream.cast());
+        if let Ok(size) = ask((*stream).handle.r#loop, |core| core.write_queue_size(key)) {
+            (*stream).write_queue_size = size;
         }
     }
 }
@@ -192,22 +310,23 @@ pub unsafe extern "C-unwind" fn uv_write2(
 ///
 /// # Safety
 /// `stream` was initialised.
+#[cold]
 unsafe fn closed_is_bad(stream: *const uv_stream_t, error: Errno) -> Errno {
     // SAFETY: the handle was initialised.
     if unsafe { is_closing(stream) } { Errno::EBADF } else { error }
 }
 
-/// The key of a handle to be sent along, which one of another loop has none of here; a closing one's is stale.
+/// The core's key of a handle to be sent along.
+///
+/// UV_EINVAL for a handle of another loop, where the core has none for it.
 ///
 /// # Safety
 /// Both were initialised.
 unsafe fn handle_to_send(stream: *const uv_stream_t, send_handle: *const uv_stream_t) -> Result<Key> {
     // SAFETY: both were initialised.
     unsafe {
-        if (*send_handle).handle.r#loop != (*stream).handle.r#loop {
-            return Err(Errno::EINVAL);
-        }
-        Ok(handle::key(send_handle.cast()))
+        let is_ours = (*send_handle).handle.r#loop == (*stream).handle.r#loop;
+        if is_ours { Ok(key(send_handle.cast())) } else { Err(Errno::EINVAL) }
     }
 }
 
@@ -277,8 +396,21 @@ pub(crate) unsafe fn free_bufs(req: *mut uv_write_t) {
 /// `handle` was initialised; `bufs` has `nbufs` buffers of valid bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_try_write(handle: *mut uv_stream_t, bufs: *const uv_buf_t, nbufs: c_uint) -> c_int {
-    // SAFETY: the same is asked of our caller.
-    unsafe { uv_try_write2(handle, bufs, nbufs, null_mut()) }
+    // SAFETY: the handle was initialised; the core does not keep the buffers.
+    unsafe {
+        if !(*handle).connect_req.is_null() || (*handle).write_queue_size != 0 {
+            return Errno::EAGAIN.code();
+        }
+        let written = match nbufs {
+            1 => OneBuf::new(*bufs).and_then(|one| try_write(handle, &one)),
+            _ => try_write_many(handle, bufs, nbufs),
+        };
+        match written {
+            // Not more than MAX_BYTES.
+            Ok(bytes) => bytes as c_int,
+            Err(error) => error.code(),
+        }
+    }
 }
 
 /// As [`uv_try_write`]; and unless `send_handle` is null, sends that along with the first byte, as [`uv_write2`] does.
@@ -294,15 +426,17 @@ pub unsafe extern "C-unwind" fn uv_try_write2(
     nbufs: c_uint,
     send_handle: *mut uv_stream_t,
 ) -> c_int {
-    // SAFETY: the handle was initialised; the core does not keep the buffers.
+    // SAFETY: the same is asked of our caller.
     unsafe {
         if !(*handle).connect_req.is_null() || (*handle).write_queue_size != 0 {
             return Errno::EAGAIN.code();
         }
+        if send_handle.is_null() {
+            return uv_try_write(handle, bufs, nbufs);
+        }
         let written = Bufs::new(bufs, nbufs).and_then(|bufs| {
-            let asked = with_open(handle.cast(), |core, key| match send_handle.is_null() {
-                true => core.try_write(key, &bufs),
-                false => core.try_write_with_handle(key, &bufs, handle_to_send(handle, send_handle)?),
+            let asked = with_open(handle.cast(), |core, key| {
+                core.try_write_with_handle(key, &bufs, handle_to_send(handle, send_handle)?)
             });
             asked.map_err(|error| closed_is_bad(handle, error))
         });
@@ -311,6 +445,27 @@ pub unsafe extern "C-unwind" fn uv_try_write2(
             Ok(bytes) => bytes as c_int,
             Err(error) => error.code(),
         }
+    }
+}
+
+/// # Safety
+/// As for [`uv_try_write`].
+#[inline(never)]
+unsafe fn try_write_many(handle: *mut uv_stream_t, bufs: *const uv_buf_t, nbufs: c_uint) -> Result<usize> {
+    // SAFETY: the same is asked of our caller; the core does not keep the buffers.
+    unsafe {
+        let bufs = Bufs::new(bufs, nbufs)?;
+        try_write(handle, &bufs)
+    }
+}
+
+/// # Safety
+/// `handle` was initialised.
+#[inline]
+unsafe fn try_write(handle: *mut uv_stream_t, buffers: &impl Buffers) -> Result<usize> {
+    // SAFETY: the handle was initialised.
+    unsafe {
+        with_open(handle.cast(), |core, key| core.try_write(key, buffers)).map_err(|error| closed_is_bad(handle, error))
     }
 }
 

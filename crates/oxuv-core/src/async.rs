@@ -139,10 +139,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.walk(Walk::Asyncs, List::Async);
     }
 
+    #[inline]
     pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
-        if !self.mailbox.is_open {
-            return None;
-        }
+        if self.mailbox.is_open { self.next_sent_to() } else { None }
+    }
+
+    #[inline(never)]
+    fn next_sent_to(&mut self) -> Option<Event<U>> {
         while let Some(index) = self.slots.step(Walk::Asyncs) {
             let state = &self.mailbox.states[self.slots[index].state];
             if state.as_ref().is_some_and(|state| state.fetch_and(!PENDING, AcqRel) & PENDING != 0) {

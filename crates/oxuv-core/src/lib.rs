@@ -38,8 +38,11 @@ pub mod kernel;
 pub mod linux;
 mod listen;
 mod metrics;
+mod passing;
 mod pending;
 mod pipe;
+#[cfg(test)]
+mod pipe_tests;
 mod poll;
 mod poll_handle;
 mod read;
@@ -67,4 +70,4 @@ pub use oxuv_os::{Errno, Result};
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
 pub use turn::Suspended;
-pub use write::Refused;
+pub use write::{Progress, Refused};

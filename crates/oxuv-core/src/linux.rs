@@ -192,7 +192,7 @@ impl Kernel for Linux {
         net::recv(fd, buf)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, fd: &Descriptor, buf: &[u8]) -> Result<usize> {
         net::send(fd, buf, self.send_flags)
     }

@@ -13,11 +13,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// port. Again sets the new backlog.
     ///
     /// # Errors
-    /// EINVAL when closing or connected; EADDRINUSE; EINVAL for a
-    /// pipe that is not bound, or that handles are passed by, and for a terminal; what making a TCP socket may fail with.
+    /// EINVAL when closing or connected, for a pipe that is not bound or that handles are passed by, and for a terminal;
+    /// EADDRINUSE; what making a TCP socket may fail with.
     #[doc(alias = "uv_listen")]
     pub fn listen(&mut self, key: Key, backlog: i32) -> Result<()> {
         let index = self.open_stream(key)?;
+        if self.slots[index].kind == Kind::Tty {
+            return Err(Errno::EINVAL);
+        }
         let stream = &mut self.streams[self.slots[index].state];
         if let Some(error) = stream.delayed_error {
             return Err(error);

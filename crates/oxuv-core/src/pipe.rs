@@ -183,67 +183,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn pipe_peer_name(&self, key: Key) -> Result<Name> {
         self.kernel.unix_peer_name(self.stream(key)?.descriptor()?)
     }
-
-    /// How many handles have come along with bytes that were read, and wait for [`Core::accept`].
-    #[doc(alias = "uv_pipe_pending_count")]
-    pub fn pending_handles(&self, key: Key) -> usize {
-        self.stream(key).map_or(0, |stream| stream.received.len())
-    }
-
-    /// The descriptor of the handle that [`Core::accept`] takes next of those that have come.
-    #[doc(alias = "uv_pipe_pending_type")]
-    pub fn next_pending_handle(&self, key: Key) -> Option<&K::Fd> {
-        self.stream(key).ok()?.received.front()
-    }
-
-    /// Takes that descriptor, to be no handle of the loop.
-    ///
-    /// # Errors
-    /// EAGAIN when there is none; EINVAL when closing, or for a stale key.
-    pub fn take_pending_handle(&mut self, key: Key) -> Result<K::Fd> {
-        let index = self.open_handle(key, Kind::Pipe)?;
-        self.streams[self.slots[index].state].received.pop_front().ok_or(Errno::EAGAIN)
-    }
-
-    /// Gives a handle that has come along with bytes to `client`.
-    pub(crate) fn accept_received(&mut self, index: u32, client: u32) -> Result<()> {
-        let kind = self.slots[client].kind;
-        if !matches!(kind, Kind::Tcp | Kind::Pipe) {
-            return Err(Errno::EINVAL);
-        }
-        let fd = self.streams[self.slots[index].state].received.pop_front().ok_or(Errno::EAGAIN)?;
-        if self.streams[self.slots[client].state].fd.is_some() {
-            return Err(Errno::EBUSY);
-        }
-        if kind == Kind::Pipe {
-            let (medium, flags) = self.adopt_pipe(client, &fd)?;
-            self.put_pipe(client, fd, medium, flags);
-        } else {
-            self.kernel.adopt(&fd)?;
-            self.prepare_descriptor(client, &fd)?;
-            self.put_pipe(client, fd, Medium::Socket, StreamFlags::READABLE | StreamFlags::WRITABLE);
-        }
-        Ok(())
-    }
-
-    /// The descriptor of a handle that is to be sent along, as its number.
-    pub(crate) fn number_to_send(&self, handle: Key) -> Result<i32> {
-        match self.slots.find(handle).map(|index| self.slots[index].kind) {
-            Ok(Kind::Tcp | Kind::Pipe) => self.descriptor_number(handle),
-            _ => Err(Errno::EBADF),
-        }
-    }
-
-    /// What may be wrong with sending a handle along, besides what may be wrong with writing at all.
-    pub(crate) fn check_handle_to_send(&self, index: u32, handle: Key, total: usize) -> Result<()> {
-        let stream = &self.streams[self.slots[index].state];
-        // Without a byte to travel with, the kernel would drop it.
-        if stream.medium != Medium::Ipc || total == 0 {
-            return Err(Errno::EINVAL);
-        }
-        self.number_to_send(handle)?;
-        Ok(())
-    }
 }
 
 /// The path that a name is; `None` for an abstract one.

@@ -5,8 +5,8 @@ use std::io::IoSlice;
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Medium, Readiness};
-use crate::slots::flag;
-use crate::stream::{ROUNDS, Stage, Stream, StreamFlags};
+use crate::slots::{Slot, flag};
+use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags};
 use crate::{Buffers, Core, Event, Key};
 
 /// A write that is not sent whole yet.
@@ -25,6 +25,11 @@ pub(crate) struct Write<U, B> {
 }
 
 impl<U, B> Write<U, B> {
+    /// A write of `total` bytes, of which so many are sent.
+    pub(crate) fn new(user: U, buffers: B, sent: usize, total: usize, handle: Option<Key>) -> Self {
+        Write { user, buffers, at: Place::default(), behind: sent, left: total - sent, handle }
+    }
+
     fn end(self, result: Result<()>) -> Done<U, B> {
         Done { user: self.user, result, unsent: self.left, buffers: Some(self.buffers) }
     }
@@ -41,6 +46,24 @@ pub(crate) struct Done<U, B> {
     buffers: Option<B>,
 }
 
+/// How far a write has come with its call.
+#[derive(Debug)]
+pub enum Progress<T> {
+    /// It is sent whole. The buffers are handed back.
+    Sent(T),
+    /// It has failed, as its event will say. The buffers are handed back.
+    Failed(T),
+    /// The core keeps what [`Core::write`]'s `keep` has made of the buffers, until the event.
+    Kept,
+}
+
+impl<U, B> Done<U, B> {
+    /// Of a write that has ended with its call.
+    pub(crate) fn unkept(user: U, result: Result<()>, unsent: usize) -> Self {
+        Done { user, result, unsent, buffers: None }
+    }
+}
+
 /// Something was refused, and what was given is handed back.
 #[derive(Debug)]
 pub struct Refused<T> {
@@ -51,7 +74,7 @@ pub struct Refused<T> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+pub(crate) struct Place {
     buffer: usize,
     offset: usize,
 }
@@ -96,98 +119,66 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         user: U,
         buffers: T,
         keep: impl FnOnce(T) -> B,
-    ) -> Result<Option<T>, Refused<T>> {
-        match self.check_write(key, &buffers) {
-            Ok((state, total)) => Ok(self.begin_write(key.index, state, user, buffers, total, None, keep)),
-            Err(error) => Err(Refused { error, given: buffers }),
+    ) -> Result<Progress<T>, Refused<T>> {
+        let (state, total) = match self.check_write(key, &buffers) {
+            Ok(checked) => checked,
+            Err(error) => return Err(Refused { error, given: buffers }),
+        };
+        let stream = &mut self.streams[state];
+        let mut sent = 0;
+        if let (true, Some(fd)) = (stream.sends_at_once(), &stream.fd) {
+            match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
+                Ok(all) if all >= total => {
+                    if stream.ended() == 0 {
+                        stream.sent = Some(user);
+                    } else {
+                        stream.done.push_back(Done { user, result: Ok(()), unsent: 0, buffers: None });
+                    }
+                    self.pending.feed(stream, key);
+                    self.requests += 1;
+                    return Ok(Progress::Sent(buffers));
+                }
+                Ok(some) => sent = some,
+                Err(Errno::EAGAIN) => {}
+                Err(error) => {
+                    stream.queued = total;
+                    stream.done.push_back(Done { user, result: Err(error), unsent: total, buffers: None });
+                    self.pending.feed(stream, key);
+                    self.requests += 1;
+                    return Ok(Progress::Failed(buffers));
+                }
+            }
         }
-    }
-
-    /// As [`Core::write`], and sends `handle` along with the first byte: the receiver gets a handle of the same socket or
-    /// pipe. Until the event it must not be closed, or the write fails with EBADF.
-    ///
-    /// # Errors
-    /// As [`Core::write`]; EINVAL when the stream is no pipe for handles, or for no bytes; EBADF when `handle` has no
-    /// descriptor, or is neither a TCP handle nor a pipe of this loop.
-    #[doc(alias = "uv_write2")]
-    pub fn write_with_handle<T: Buffers>(
-        &mut self,
-        key: Key,
-        user: U,
-        buffers: T,
-        handle: Key,
-        keep: impl FnOnce(T) -> B,
-    ) -> Result<Option<T>, Refused<T>> {
-        let checked = self.check_write(key, &buffers).and_then(|(state, total)| {
-            self.check_handle_to_send(key.index, handle, total)?;
-            Ok((state, total))
-        });
-        match checked {
-            Ok((state, total)) => Ok(self.begin_write(key.index, state, user, buffers, total, Some(handle), keep)),
-            Err(error) => Err(Refused { error, given: buffers }),
-        }
+        self.queue(key.index, state, Write::new(user, keep(buffers), sent, total, None));
+        Ok(Progress::Kept)
     }
 
     /// Everything that a write may be refused for.
     #[inline]
-    fn check_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
-        let index = self.slots.find_stream(key)?;
-        let state = self.slots[index].state;
+    pub(crate) fn check_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
+        let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
         let stream = &mut self.streams[state];
         let total = check(stream, buffers)?;
-        if stream.done.capacity() <= stream.done.len() + stream.writes.len()
-            || stream.writes.capacity() == stream.writes.len()
-        {
+        let queued = stream.writes.len();
+        // `make_room` sees to `writes` first: if there is room in the empty `done`, so there is in the empty `writes`.
+        if stream.done.capacity() <= stream.done.len() + queued || (queued > 0 && stream.writes.capacity() == queued) {
             make_room(stream)?;
         }
         Ok((state, total))
     }
 
-    #[inline]
-    fn begin_write<T: Buffers>(
-        &mut self,
-        index: u32,
-        state: u32,
-        user: U,
-        buffers: T,
-        total: usize,
-        mut handle: Option<Key>,
-        keep: impl FnOnce(T) -> B,
-    ) -> Option<T> {
-        let number = handle.map(|handle| self.number_to_send(handle)).transpose();
+    /// Queues a write of which the kernel has taken only a part.
+    #[inline(never)]
+    pub(crate) fn queue(&mut self, index: u32, state: u32, write: Write<U, B>) {
+        if write.behind > 0 {
+            write.buffers.note_sent(write.behind);
+        }
         let stream = &mut self.streams[state];
-        let mut left = total;
-        let goes_at_once = stream.queued == 0 && stream.writes.is_empty() && stream.connect.is_none();
-        if let (true, Some(fd)) = (goes_at_once, &stream.fd) {
-            let sent =
-                number.and_then(|number| send(&mut self.kernel, fd, stream.medium, number, &buffers, Place::default()));
-            let result = match sent {
-                Ok(sent) => {
-                    handle = None;
-                    left -= sent.min(left);
-                    (left == 0).then_some(Ok(()))
-                }
-                Err(Errno::EAGAIN) => None,
-                Err(error) => Some(Err(error)),
-            };
-            if let Some(result) = result {
-                self.requests += 1;
-                stream.queued = left;
-                stream.done.push_back(Done { user, result, unsent: left, buffers: None });
-                self.feed(index);
-                return Some(buffers);
-            }
-        }
         self.requests += 1;
-        stream.queued += left;
-        let (buffers, sent) = (keep(buffers), total - left);
-        if sent > 0 {
-            buffers.note_sent(sent);
-        }
-        stream.writes.push_back(Write { user, buffers, at: Place::default(), behind: sent, left, handle });
+        stream.queued += write.left;
+        stream.writes.push_back(write);
         // While connecting, this is what is wanted anyway.
         self.want(index, Readiness::WRITE);
-        None
     }
 
     /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call.
@@ -201,31 +192,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// EAGAIN when it takes nothing, while connecting, or when bytes are queued; else as [`Core::write`] and as the connection fails.
     #[doc(alias = "uv_try_write")]
+    #[inline]
     pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
-        let index = self.slots.find_stream(key)?;
-        let stream = &mut self.streams[self.slots[index].state];
+        let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
+        let stream = &mut self.streams[state];
         if stream.queued != 0 || stream.connect.is_some() {
             return Err(Errno::EAGAIN);
         }
         check(stream, buffers)?;
-        send(&mut self.kernel, stream.descriptor()?, stream.medium, None, buffers, Place::default())
-    }
-
-    /// As [`Core::try_write`], and sends `handle` along with the first byte.
-    ///
-    /// # Errors
-    /// As [`Core::try_write`]; as [`Core::write_with_handle`].
-    #[doc(alias = "uv_try_write2")]
-    pub fn try_write_with_handle(&mut self, key: Key, buffers: &impl Buffers, handle: Key) -> Result<usize> {
-        let index = self.slots.find_stream(key)?;
-        let stream = &self.streams[self.slots[index].state];
-        if stream.queued != 0 || stream.connect.is_some() {
-            return Err(Errno::EAGAIN);
-        }
-        let total = check(stream, buffers)?;
-        self.check_handle_to_send(index, handle, total)?;
-        let number = Some(self.number_to_send(handle)?);
-        send(&mut self.kernel, stream.descriptor()?, stream.medium, number, buffers, Place::default())
+        let fd = stream.fd.as_ref().ok_or(Errno::EBADF)?;
+        send(&mut self.kernel, fd, stream.medium, buffers, Place::default())
     }
 
     /// Takes back what is not sent yet of a write that is queued: it ends with ECANCELED, by its event as ever. A write
@@ -257,13 +233,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_shutdown")]
     pub fn shutdown(&mut self, key: Key, user: U) -> Result<()> {
         let index = self.slots.find_stream(key)?;
-        let stream = &mut self.streams[self.slots[index].state];
+        let state = self.slots[index].state;
+        let stream = &mut self.streams[state];
         if !stream.is(StreamFlags::WRITABLE) || stream.shutdown.is_some() {
             return Err(Errno::ENOTCONN);
         }
         stream.flags -= StreamFlags::WRITABLE;
         stream.shutdown = Some(user);
         self.requests += 1;
+        if self.step.stage == Stage::Told && self.step.key == key {
+            // By the callback of its last write: then it is part of the same work.
+            self.step = Step { stage: Stage::Report, key, state, ..Step::default() };
+        }
         if stream.writes.is_empty() {
             self.feed(index);
         }
@@ -277,14 +258,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         // One more than ROUNDS: libuv counts the writes after the first.
         for _ in 0..=ROUNDS {
             let handle = self.streams[state].writes.front().and_then(|write| write.handle);
-            let number = handle.map(|handle| self.number_to_send(handle)).transpose();
+            let handle = handle.map(|handle| self.number_to_send(handle)).transpose();
             let stream = &mut self.streams[state];
             let Some(fd) = &stream.fd else { return };
             let Some(write) = stream.writes.front_mut() else { break };
             let mut at = write.at;
             at.advance(&write.buffers, write.behind);
             (write.at, write.behind) = (at, 0);
-            let sent = number.and_then(|number| send(&mut self.kernel, fd, stream.medium, number, &write.buffers, at));
+            let sent = match handle {
+                Ok(None) => send(&mut self.kernel, fd, stream.medium, &write.buffers, at),
+                Ok(Some(handle)) => send_along(&mut self.kernel, fd, handle, &write.buffers, at),
+                Err(error) => Err(error),
+            };
             let result = match sent {
                 Ok(sent) => {
                     write.handle = None;
@@ -338,7 +323,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins to report the writes that have ended by now, with the first of them.
     #[inline]
     pub(crate) fn begin_report(&mut self) -> Option<Event<U>> {
-        self.step.reports = self.streams[self.step.state].done.len();
+        self.step.reports = self.streams[self.step.state].ended();
         self.step.stage = Stage::Report;
         self.step_report()
     }
@@ -377,6 +362,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Reports the write that ended first.
     #[inline]
     pub(crate) fn report_write(&mut self, key: Key, state: u32) -> Option<Event<U>> {
+        match self.streams[state].sent.take() {
+            Some(user) => Some(self.report_sent(key, user)),
+            None => self.report_done(key, state),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
+        // What nobody has taken is dropped. Mostly there is none, and that needs no more than a look.
+        if self.spent.is_some() {
+            self.spent = None;
+        }
+        self.requests -= 1;
+        Event::Written { key, user, result: Ok(()) }
+    }
+
+    #[inline(never)]
+    fn report_done(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
         let Done { user, result, unsent, buffers } = stream.done.pop_front()?;
         stream.queued -= unsent;
@@ -396,14 +399,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 /// Makes sure that one more write can be queued, and all that are queued be told of, without memory.
 #[cold]
 fn make_room<F, U, B>(stream: &mut Stream<F, U, B>) -> Result<()> {
-    stream.done.try_reserve(stream.writes.len() + 1)?;
     stream.writes.try_reserve(1)?;
+    stream.done.try_reserve(stream.writes.len() + 1)?;
     Ok(())
 }
 
 /// The number of bytes in `buffers`, if they may be written to this stream.
 #[inline]
-fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<usize> {
+pub(crate) fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<usize> {
     if buffers.count() == 0 || buffers.count() > MAX_BUFFERS {
         return Err(Errno::EINVAL);
     }
@@ -417,26 +420,26 @@ fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<us
     Ok(total)
 }
 
+impl<F, U, B> Stream<F, U, B> {
+    /// True if nothing is ahead of a write.
+    #[inline]
+    pub(crate) fn sends_at_once(&self) -> bool {
+        self.queued == 0 && self.writes.is_empty() && self.connect.is_none()
+    }
+}
+
 /// One system call. ENOBUFS is EAGAIN: the kernel is short of memory now, and will say when it is writable.
-#[inline]
-fn send<K: Kernel>(
-    kernel: &mut K,
-    fd: &K::Fd,
-    medium: Medium,
-    handle: Option<i32>,
-    buffers: &impl Buffers,
-    at: Place,
-) -> Result<usize> {
-    let sent = match (buffers.count() - at.buffer, handle) {
-        (_, Some(handle)) => send_with_handle(kernel, fd, handle, buffers, at),
-        (1, None) => {
+#[inline(always)] // Where the number of buffers is known, only one of these cases is left.
+fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Buffers, at: Place) -> Result<usize> {
+    let sent = match buffers.count() - at.buffer {
+        1 => {
             let bytes = buffers.get(at.buffer).get(at.offset..).unwrap_or_default();
             match medium {
                 Medium::Socket | Medium::Ipc => kernel.send(fd, bytes),
                 Medium::File | Medium::Terminal => kernel.write(fd, bytes),
             }
         }
-        (2..=16, None) => gather::<16, K>(kernel, fd, medium, buffers, at),
+        2..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
         _ => gather::<GATHER, K>(kernel, fd, medium, buffers, at),
     };
     match sent {
@@ -454,20 +457,27 @@ fn gather<const N: usize, K: Kernel>(
     at: Place,
 ) -> Result<usize> {
     let mut slices = [IoSlice::new(&[]); N];
-    let count = (buffers.count() - at.buffer).min(N);
+    let slices = fill(&mut slices, buffers, at);
+    match medium {
+        Medium::Socket | Medium::Ipc => kernel.send_vectored(fd, slices),
+        Medium::File | Medium::Terminal => kernel.write_vectored(fd, slices),
+    }
+}
+
+/// As many of the buffers, from `at` on, as there is room for.
+#[inline]
+fn fill<'a, 'b>(slices: &'b mut [IoSlice<'a>], buffers: &'a impl Buffers, at: Place) -> &'b [IoSlice<'a>] {
+    let count = (buffers.count() - at.buffer).min(slices.len());
     for (nth, slice) in slices[..count].iter_mut().enumerate() {
         let offset = if nth == 0 { at.offset } else { 0 };
         *slice = IoSlice::new(buffers.get(at.buffer + nth).get(offset..).unwrap_or_default());
     }
-    match medium {
-        Medium::Socket | Medium::Ipc => kernel.send_vectored(fd, &slices[..count]),
-        Medium::File | Medium::Terminal => kernel.write_vectored(fd, &slices[..count]),
-    }
+    &slices[..count]
 }
 
-/// One system call with a handle along. The buffers in front are not empty then: it travels with a byte.
+/// One system call, with a handle along. It travels with a byte, so no empty buffer is in front.
 #[cold]
-fn send_with_handle<K: Kernel>(
+pub(crate) fn send_along<K: Kernel>(
     kernel: &mut K,
     fd: &K::Fd,
     handle: i32,
@@ -476,10 +486,8 @@ fn send_with_handle<K: Kernel>(
 ) -> Result<usize> {
     at.advance(buffers, 0);
     let mut slices = [IoSlice::new(&[]); GATHER];
-    let count = (buffers.count() - at.buffer).min(GATHER);
-    for (nth, slice) in slices[..count].iter_mut().enumerate() {
-        let offset = if nth == 0 { at.offset } else { 0 };
-        *slice = IoSlice::new(buffers.get(at.buffer + nth).get(offset..).unwrap_or_default());
+    match kernel.send_with_handle(fd, fill(&mut slices, buffers, at), handle) {
+        Err(Errno::ENOBUFS) => Err(Errno::EAGAIN),
+        sent => sent,
     }
-    kernel.send_with_handle(fd, &slices[..count], handle)
 }

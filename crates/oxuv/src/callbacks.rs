@@ -7,14 +7,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use oxuv_core::Key;
 use slab::Slab;
 
+use crate::drive::Subjects;
 use crate::{Async, Check, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer};
 
 type OnEvent<H> = dyn Fn(&H);
-type OnConnection = dyn Fn(Handle, Result<()>);
+type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
-type OnRead = dyn Fn(Handle, Result<&[u8]>);
+type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
 /// runs cannot be called again (the loop does not nest). Each kind of handle has its own kind of closure.
@@ -33,7 +35,7 @@ pub(crate) enum Callback {
 }
 
 /// What a request calls.
-pub(crate) type OnDone = Box<dyn FnOnce(Handle, Result<()>)>;
+pub(crate) type OnDone = Box<dyn FnOnce(&mut Subjects, Key, Result<()>)>;
 
 /// What a handle calls when it is closed.
 pub(crate) type OnClose = Box<dyn FnOnce(&Handle)>;
@@ -91,9 +93,11 @@ impl Callbacks {
     /// Keeps a request's closure, and returns the value for the core.
     pub(crate) fn add_request(&self, on_done: OnDone) -> Result<u32> {
         let mut requests = self.requests.borrow_mut();
-        let number = u32::try_from(requests.vacant_key()).map_err(|_| Errno::ENOMEM)?;
-        requests.insert(on_done);
-        Ok(number)
+        if requests.len() > u32::MAX as usize {
+            return Err(Errno::ENOMEM);
+        }
+        // The lowest numbers are used first, so it is no larger than their count.
+        Ok(requests.insert(on_done) as u32)
     }
 
     pub(crate) fn take_request(&self, number: u32) -> Option<OnDone> {

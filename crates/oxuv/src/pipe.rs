@@ -41,7 +41,7 @@ use crate::{Errno, Handle, LoopRef, Result, Tcp};
 pub struct Pipe(pub(crate) Handle);
 
 is_a_handle!(Pipe);
-is_a_stream!(Pipe);
+is_a_stream!(Pipe, pipe);
 listens!(Pipe);
 
 /// The name of a socket of the Unix domain. Paths and strings turn into one by `into`.

@@ -6,23 +6,27 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use oxuv_core::{Buffers, Key, Refused};
+use oxuv_core::{Buffers, Key, Progress, Refused};
 
 use crate::callbacks::Callback;
+use crate::drive::Subjects;
 use crate::loop_::Core;
 use crate::{Handle, Result};
 
 /// A kind of stream, which is a handle by another name.
 pub(crate) trait Stream: Deref<Target = Handle> + Sized + 'static {
-    fn of(handle: Handle) -> Self;
+    /// The stream that a closure is given.
+    fn subject(subjects: &mut Subjects, key: Key) -> &Self;
 }
 
 /// Gives a kind of handle the methods of streams.
 macro_rules! is_a_stream {
-    ($kind:ident) => {
+    ($kind:ident, $subject:ident) => {
         impl $crate::stream::Stream for $kind {
-            fn of(handle: $crate::Handle) -> $kind {
-                $kind(handle)
+            #[inline]
+            fn subject(subjects: &mut $crate::drive::Subjects, key: oxuv_core::Key) -> &$kind {
+                subjects.$subject.0.point_at(key);
+                &subjects.$subject
             }
         }
 
@@ -73,7 +77,7 @@ macro_rules! is_a_stream {
             where
                 T: AsRef<[u8]> + 'static,
             {
-                $crate::stream::write(self, oxuv_core::One(bytes), on_done)
+                $crate::stream::write(self, oxuv_core::One(bytes), on_done, |bytes| Box::new(bytes))
             }
 
             /// As [`write`](Self::write), for several buffers in a row.
@@ -89,7 +93,24 @@ macro_rules! is_a_stream {
             where
                 T: AsRef<[u8]> + 'static,
             {
-                $crate::stream::write(self, oxuv_core::Many(parts), on_done)
+                $crate::stream::write(self, oxuv_core::Many(parts), on_done, |parts| Box::new(parts))
+            }
+
+            /// As [`write`](Self::write), for bytes that are only lent: they are copied if the kernel does not take all of
+            /// them at once. Mostly it does, and then nothing is allocated, but for an `on_done` that captures something.
+            ///
+            /// # Errors
+            /// As [`write`](Self::write).
+            #[doc(alias = "uv_write")]
+            pub fn write_copy(
+                &self,
+                bytes: &[u8],
+                on_done: impl FnOnce(&$kind, $crate::Result<()>) + 'static,
+            ) -> $crate::Result<()> {
+                let keep = |oxuv_core::One(bytes): oxuv_core::One<&[u8]>| {
+                    Box::new(oxuv_core::One(bytes.to_vec())) as Box<dyn oxuv_core::Buffers>
+                };
+                $crate::stream::write(self, oxuv_core::One(bytes), on_done, keep)
             }
 
             /// Sends what the kernel takes at once, and returns how many bytes that was.
@@ -191,14 +212,17 @@ pub(crate) use listens;
 pub(crate) fn read_start<S: Stream>(stream: &S, callback: impl FnMut(&S, Result<&[u8]>) + 'static) -> Result<()> {
     stream.with(|core, key| core.read_start(key))?;
     let callback = RefCell::new(callback);
-    stream.set_callback(Callback::Read(Rc::new(move |handle, read| callback.borrow_mut()(&S::of(handle), read))));
+    stream.set_callback(Callback::Read(Rc::new(move |subjects, key, read| {
+        callback.borrow_mut()(S::subject(subjects, key), read)
+    })));
     Ok(())
 }
 
 /// Has `callback` called for connections.
 pub(crate) fn on_connection<S: Stream>(stream: &S, callback: impl FnMut(&S, Result<()>) + 'static) {
     let callback = RefCell::new(callback);
-    let callback = move |handle, waiting| callback.borrow_mut()(&S::of(handle), waiting);
+    let callback =
+        move |subjects: &mut Subjects, key, waiting| callback.borrow_mut()(S::subject(subjects, key), waiting);
     stream.set_callback(Callback::Connection(Rc::new(callback)));
 }
 
@@ -209,7 +233,8 @@ pub(crate) fn request<S: Stream>(
     ask: impl FnOnce(&mut Core, Key, u32) -> Result<()>,
 ) -> Result<()> {
     let callbacks = &stream.owner().0.callbacks;
-    let request = callbacks.add_request(Box::new(move |handle, result| on_done(&S::of(handle), result)))?;
+    let request =
+        callbacks.add_request(Box::new(move |subjects, key, result| on_done(S::subject(subjects, key), result)))?;
     let asked = stream.with(|core, key| ask(core, key, request));
     if asked.is_err() {
         drop(callbacks.take_request(request));
@@ -218,26 +243,30 @@ pub(crate) fn request<S: Stream>(
 }
 
 /// Writes, as `ask` says to the core.
-pub(crate) fn write<S: Stream, T: Buffers + 'static>(
+#[inline]
+pub(crate) fn write<S: Stream, T: Buffers>(
     stream: &S,
     buffers: T,
     on_done: impl FnOnce(&S, Result<()>) + 'static,
+    keep: impl FnOnce(T) -> Box<dyn Buffers>,
 ) -> Result<()> {
-    write_by(stream, on_done, |core, key, request| core.write(key, request, buffers, |buffers| Box::new(buffers) as _))
+    write_by(stream, on_done, |core, key, request| core.write(key, request, buffers, keep))
 }
 
 /// Makes a request of a write.
-pub(crate) fn write_by<S: Stream, T: Buffers + 'static>(
+#[inline]
+pub(crate) fn write_by<S: Stream, T: Buffers>(
     stream: &S,
     on_done: impl FnOnce(&S, Result<()>) + 'static,
-    ask: impl FnOnce(&mut Core, Key, u32) -> Result<Option<T>, Refused<T>>,
+    ask: impl FnOnce(&mut Core, Key, u32) -> Result<Progress<T>, Refused<T>>,
 ) -> Result<()> {
     let callbacks = &stream.owner().0.callbacks;
-    let request = callbacks.add_request(Box::new(move |handle, result| on_done(&S::of(handle), result)))?;
+    let request =
+        callbacks.add_request(Box::new(move |subjects, key, result| on_done(S::subject(subjects, key), result)))?;
     let written = stream.with(|core, key| Ok(ask(core, key, request)));
     // Whatever is handed back is dropped at the end of this function, where nothing is borrowed.
     let (error, _buffers) = match written {
-        Ok(Ok(_buffers)) => return Ok(()),
+        Ok(Ok(_progress)) => return Ok(()),
         Ok(Err(Refused { error, given })) => (error, Some(given)),
         Err(error) => (error, None),
     };

@@ -35,7 +35,7 @@ use crate::{BindFlags, Handle, Keepalive, LoopRef, Result};
 pub struct Tcp(pub(crate) Handle);
 
 is_a_handle!(Tcp);
-is_a_stream!(Tcp);
+is_a_stream!(Tcp, tcp);
 listens!(Tcp);
 
 impl Tcp {

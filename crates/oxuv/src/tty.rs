@@ -35,7 +35,7 @@ use crate::{Handle, LoopRef, Result, TtyMode, WindowSize};
 pub struct Tty(pub(crate) Handle);
 
 is_a_handle!(Tty);
-is_a_stream!(Tty);
+is_a_stream!(Tty, tty);
 
 impl Tty {
     /// A handle for a terminal. The descriptor is closed when the terminal was opened anew, else with the handle.

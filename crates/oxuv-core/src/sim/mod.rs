@@ -32,6 +32,7 @@ mod random;
 mod socket;
 #[cfg(test)]
 mod tests;
+mod unix;
 mod wait;
 mod world;
 
@@ -41,7 +42,7 @@ use std::ffi::CStr;
 use std::fmt;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -300,35 +301,37 @@ impl Kernel for Sim {
     }
 
     fn unix_socket(&mut self) -> Result<Fd> {
-        todo!()
+        self.tcp_socket(Ipv6Addr::UNSPECIFIED.into())
     }
 
     fn unix_bind(&mut self, fd: &Fd, name: &[u8]) -> Result<()> {
-        todo!()
+        self.world.borrow_mut().unix_bind(fd.number, name)
     }
 
     fn unix_connect(&mut self, fd: &Fd, name: &[u8]) -> Result<()> {
-        todo!()
+        self.unix_connect_socket(fd.number, name)
     }
 
     fn unix_local_name(&self, fd: &Fd) -> Result<Name> {
-        todo!()
+        let world = self.world.borrow();
+        Ok(world.unix_name(world.local_address(fd.number)))
     }
 
     fn unix_peer_name(&self, fd: &Fd) -> Result<Name> {
-        todo!()
+        let address = self.peer_address(fd)?;
+        Ok(self.world.borrow().unix_name(address))
     }
 
     fn unix_remove(&mut self, path: &CStr) {
-        todo!()
+        self.world.borrow_mut().unix_remove(path);
     }
 
-    fn unix_set_mode(&mut self, path: &CStr, mode: u32) -> Result<()> {
-        todo!()
+    fn unix_set_mode(&mut self, path: &CStr, _mode: u32) -> Result<()> {
+        if self.world.borrow().has_unix_file(path) { Ok(()) } else { Err(Errno::ENOENT) }
     }
 
-    fn adopt_pipe(&mut self, fd: &Fd) -> Result<Abilities> {
-        todo!()
+    fn adopt_pipe(&mut self, _fd: &Fd) -> Result<Abilities> {
+        Ok(Abilities { is_socket: true, is_terminal: false, is_pollable: true, readable: true, writable: true })
     }
 
     fn recv_with_handles<'a>(
@@ -337,11 +340,11 @@ impl Kernel for Sim {
         buf: &'a mut [MaybeUninit<u8>],
         handles: &mut VecDeque<Fd>,
     ) -> Result<&'a mut [u8]> {
-        todo!()
+        self.recv_along(fd.number, buf, handles)
     }
 
     fn send_with_handle(&mut self, fd: &Fd, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize> {
-        todo!()
+        self.world.borrow_mut().send_along(fd.number, bufs, handle)
     }
 
     /// There are no terminals. A socket in the place of one is taken as it is.
