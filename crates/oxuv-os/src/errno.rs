@@ -48,6 +48,7 @@ errors! {
     EINTR = libc::EINTR;
     EINVAL = libc::EINVAL;
     EIO = libc::EIO;
+    ENAMETOOLONG = libc::ENAMETOOLONG;
     EISCONN = libc::EISCONN;
     EMSGSIZE = libc::EMSGSIZE;
     EOPNOTSUPP = libc::EOPNOTSUPP;

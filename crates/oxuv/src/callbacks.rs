@@ -7,14 +7,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use oxuv_core::Key;
 use slab::Slab;
 
-use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Tcp, Timer, Udp};
+use crate::drive::Subjects;
+use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer, Udp};
 
 type OnEvent<H> = dyn Fn(&H);
-type OnConnection = dyn Fn(&Tcp, Result<()>);
+type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
-type OnRead = dyn Fn(&Tcp, Result<&[u8]>);
+type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
 type OnReceive = dyn Fn(&Udp, Result<Datagram<'_>>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
@@ -35,7 +37,7 @@ pub(crate) enum Callback {
 }
 
 /// What a request calls.
-pub(crate) type OnDone = Box<dyn FnOnce(&Tcp, Result<()>)>;
+pub(crate) type OnDone = Box<dyn FnOnce(&mut Subjects, Key, Result<()>)>;
 
 /// What the sending of a datagram calls.
 pub(crate) type OnSent = Box<dyn FnOnce(&Udp, Result<()>)>;
