@@ -122,7 +122,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn is_end_of_pipe(&self, error: Errno) -> bool {
         error == Errno::EIO
             && self.streams[self.step.state].medium == Medium::Terminal
-            && self.step.readiness.contains(Readiness::HANG_UP)
             && self.slots[self.step.key.index].kind == Kind::Pipe
     }
 
