@@ -12,7 +12,6 @@ use crate::{Descriptor, Result};
 /// # Errors
 /// EAGAIN when nothing has come; EIO for a terminal that has lost its other side.
 pub fn read<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-    let mut has_failed = false;
     loop {
         // The loop would borrow `buf` for 'a in each round: reborrow to try, and borrow for good to return.
         match raw_read(fd, &mut *buf) {
@@ -23,9 +22,6 @@ pub fn read<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a m
                 return Ok(unsafe { filled.assume_init_mut() });
             }
             Err(Raw::INTR) => {}
-            // The kernel hands a terminal's bytes on by a worker. While that starts itself anew, a reader may be told of the
-            // end before the last of them; the next read waits for the worker.
-            Err(Raw::IO) if !has_failed => has_failed = true,
             Err(error) => return Err(error.into()),
         }
     }
