@@ -21,6 +21,14 @@ impl From<OwnedFd> for Descriptor {
     }
 }
 
+impl From<Descriptor> for OwnedFd {
+    fn from(fd: Descriptor) -> Self {
+        let mut fd = ManuallyDrop::new(fd);
+        // SAFETY: `fd` is never dropped, nor used any more.
+        unsafe { ManuallyDrop::take(&mut fd.0) }
+    }
+}
+
 impl Drop for Descriptor {
     fn drop(&mut self) {
         if self.as_raw_fd() > libc::STDERR_FILENO {

@@ -47,6 +47,7 @@ errors! {
     EINTR = libc::EINTR;
     EINVAL = libc::EINVAL;
     EIO = libc::EIO;
+    ENAMETOOLONG = libc::ENAMETOOLONG;
     EISCONN = libc::EISCONN;
     EMFILE = libc::EMFILE;
     ENFILE = libc::ENFILE;

@@ -24,6 +24,7 @@ pub mod socket;
 pub mod system;
 pub mod thread;
 pub mod tty;
+pub mod unix;
 mod wake;
 
 pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
