@@ -38,7 +38,11 @@ pub mod kernel;
 pub mod linux;
 mod listen;
 mod metrics;
+mod passing;
 mod pending;
+mod pipe;
+#[cfg(test)]
+mod pipe_tests;
 mod poll;
 mod poll_handle;
 mod read;

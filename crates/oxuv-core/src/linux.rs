@@ -1,19 +1,22 @@
 //! The kernel that everybody has: Linux, by way of `oxuv-os`.
 
+use std::collections::VecDeque;
+use std::ffi::CStr;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
-use oxuv_os::file;
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::tty::{self, Modes, Opened, TtyMode, WindowSize};
-use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock};
+use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock, file, unix};
 
+pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
+pub use oxuv_os::unix::pair as unix_pair;
 
-use crate::kernel::{BATCH, BindFlags, Keepalive, Kernel, Readiness, Ready, WAKE, Wake};
+use crate::kernel::{Abilities, BATCH, BindFlags, Keepalive, Kernel, Name, Readiness, Ready, WAKE, Wake};
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
 pub struct Linux {
@@ -206,6 +209,57 @@ impl Kernel for Linux {
 
     fn write_vectored(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
         file::write_vectored(fd, bufs)
+    }
+
+    fn unix_socket(&mut self) -> Result<Descriptor> {
+        self.spare.refill();
+        unix::socket()
+    }
+
+    fn unix_bind(&mut self, fd: &Descriptor, name: &[u8]) -> Result<()> {
+        unix::bind(fd, name)
+    }
+
+    fn unix_connect(&mut self, fd: &Descriptor, name: &[u8]) -> Result<()> {
+        unix::connect(fd, name)
+    }
+
+    fn unix_local_name(&self, fd: &Descriptor) -> Result<Name> {
+        unix::local_name(fd)
+    }
+
+    fn unix_peer_name(&self, fd: &Descriptor) -> Result<Name> {
+        unix::peer_name(fd)
+    }
+
+    fn unix_remove(&mut self, path: &CStr) {
+        unix::remove(path);
+    }
+
+    fn unix_set_mode(&mut self, path: &CStr, mode: u32) -> Result<()> {
+        unix::set_mode(path, mode)
+    }
+
+    fn adopt_pipe(&mut self, fd: &Descriptor) -> Result<Abilities> {
+        self.spare.refill();
+        let mut abilities = unix::adopt(fd)?;
+        if !abilities.is_pollable {
+            abilities.is_pollable = self.epoll.check(fd.as_raw_fd()).is_ok();
+        }
+        Ok(abilities)
+    }
+
+    fn recv_with_handles<'a>(
+        &mut self,
+        fd: &Descriptor,
+        buf: &'a mut [MaybeUninit<u8>],
+        handles: &mut VecDeque<Descriptor>,
+    ) -> Result<&'a mut [u8]> {
+        unix::recv_with_handles(fd, buf, |handle| handles.push_back(handle))
+    }
+
+    fn send_with_handle(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize> {
+        unix::send_with_handle(fd, bufs, handle, self.send_flags)
     }
 
     fn open_terminal(&mut self, fd: &Descriptor, replace: bool) -> Result<Opened<Descriptor>> {

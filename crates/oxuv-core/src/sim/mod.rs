@@ -32,14 +32,17 @@ mod random;
 mod socket;
 #[cfg(test)]
 mod tests;
+mod unix;
 mod wait;
 mod world;
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ffi::CStr;
 use std::fmt;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -48,7 +51,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Release};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{BindFlags, Keepalive, Kernel, Readiness, Ready, Wake};
+use crate::kernel::{Abilities, BindFlags, Keepalive, Kernel, Name, Readiness, Ready, Wake};
 use world::World;
 
 pub use faults::Faults;
@@ -295,6 +298,53 @@ impl Kernel for Sim {
 
     fn write_vectored(&mut self, fd: &Fd, bufs: &[IoSlice<'_>]) -> Result<usize> {
         self.send_vectored(fd, bufs)
+    }
+
+    fn unix_socket(&mut self) -> Result<Fd> {
+        self.tcp_socket(Ipv6Addr::UNSPECIFIED.into())
+    }
+
+    fn unix_bind(&mut self, fd: &Fd, name: &[u8]) -> Result<()> {
+        self.world.borrow_mut().unix_bind(fd.number, name)
+    }
+
+    fn unix_connect(&mut self, fd: &Fd, name: &[u8]) -> Result<()> {
+        self.unix_connect_socket(fd.number, name)
+    }
+
+    fn unix_local_name(&self, fd: &Fd) -> Result<Name> {
+        let world = self.world.borrow();
+        Ok(world.unix_name(world.local_address(fd.number)))
+    }
+
+    fn unix_peer_name(&self, fd: &Fd) -> Result<Name> {
+        let address = self.peer_address(fd)?;
+        Ok(self.world.borrow().unix_name(address))
+    }
+
+    fn unix_remove(&mut self, path: &CStr) {
+        self.world.borrow_mut().unix_remove(path);
+    }
+
+    fn unix_set_mode(&mut self, path: &CStr, _mode: u32) -> Result<()> {
+        if self.world.borrow().has_unix_file(path) { Ok(()) } else { Err(Errno::ENOENT) }
+    }
+
+    fn adopt_pipe(&mut self, _fd: &Fd) -> Result<Abilities> {
+        Ok(Abilities { is_socket: true, is_pollable: true, readable: true, writable: true })
+    }
+
+    fn recv_with_handles<'a>(
+        &mut self,
+        fd: &Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        handles: &mut VecDeque<Fd>,
+    ) -> Result<&'a mut [u8]> {
+        self.recv_along(fd.number, buf, handles)
+    }
+
+    fn send_with_handle(&mut self, fd: &Fd, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize> {
+        self.world.borrow_mut().send_along(fd.number, bufs, handle)
     }
 
     /// There are no terminals. A socket in the place of one is taken as it is.

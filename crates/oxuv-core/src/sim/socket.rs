@@ -100,14 +100,49 @@ impl World {
             self.note(Note::Misused { fd, error: Errno::EBUSY });
         }
         self.note(Note::Closed { fd });
+        self.release(socket);
+    }
+
+    /// A socket that nothing refers to any more.
+    pub(super) fn release(&mut self, socket: Socket) {
         match socket.role {
             Role::Fresh => {}
+            Role::Connected(connection) if self.connections[connection].holders > 1 => {
+                self.connections[connection].holders -= 1;
+            }
             Role::Connected(connection) => {
                 self.connections[connection].peer_was_reset |= socket.resets_on_close;
                 self.connections[connection].close_ours();
                 self.exchange(connection);
             }
             Role::Listener { waiting, .. } => waiting.into_iter().for_each(|connection| self.refuse(connection)),
+        }
+    }
+
+    /// The same socket once more, to be sent as a handle. Only connections can be sent here.
+    pub(super) fn copy_socket(&mut self, fd: i32) -> Result<Socket> {
+        let socket = self.socket(fd);
+        let Role::Connected(connection) = socket.role else { return Err(Errno::ENOTSUP) };
+        let copy = Socket { role: Role::Connected(connection), ..*socket };
+        self.connections[connection].holders += 1;
+        Ok(copy)
+    }
+
+    /// Gives a socket that has come as a handle a number. Without one it is lost.
+    pub(super) fn open_again(&mut self, socket: Socket) -> Result<i32> {
+        if self.open_count() >= self.descriptor_limit {
+            self.release(socket);
+            return Err(Errno::EMFILE);
+        }
+        self.open(socket)
+    }
+
+    /// Gives a socket a name that nobody looks at.
+    pub(super) fn name_socket(&mut self, fd: i32, address: SocketAddr) -> Result<()> {
+        let socket = self.socket_mut(fd);
+        match socket.bound.replace(address) {
+            Some(_) => Err(Errno::EINVAL),
+            None => Ok(()),
         }
     }
 
