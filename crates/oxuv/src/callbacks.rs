@@ -7,14 +7,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use oxuv_core::Key;
 use slab::Slab;
 
-use crate::{Async, Check, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Tcp, Timer};
+use crate::drive::Subjects;
+use crate::{Async, Check, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer};
 
 type OnEvent<H> = dyn Fn(&H);
-type OnConnection = dyn Fn(&Tcp, Result<()>);
+type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
-type OnRead = dyn Fn(&Tcp, Result<&[u8]>);
+type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
 /// runs cannot be called again (the loop does not nest). Each kind of handle has its own kind of closure.
@@ -33,7 +35,7 @@ pub(crate) enum Callback {
 }
 
 /// What a request calls.
-pub(crate) type OnDone = Box<dyn FnOnce(&Tcp, Result<()>)>;
+pub(crate) type OnDone = Box<dyn FnOnce(&mut Subjects, Key, Result<()>)>;
 
 /// What a handle calls when it is closed.
 pub(crate) type OnClose = Box<dyn FnOnce(&Handle)>;

@@ -4,13 +4,23 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
+use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use common::example::{Example, echo_server};
-use common::{connect, ms, pattern};
+use common::{Place, connect, ms, pattern};
 
-const EXAMPLES: [&str; 7] =
-    ["event_queue", "poll_echo", "prepare", "prepare_timer", "tcp_echo", "tcp_refused", "timer"];
+const EXAMPLES: [&str; 9] = [
+    "event_queue",
+    "pass_listener",
+    "pipe_echo",
+    "poll_echo",
+    "prepare",
+    "prepare_timer",
+    "tcp_echo",
+    "tcp_refused",
+    "timer",
+];
 
 #[test]
 fn all_examples_are_tested_here_and_fit_on_a_page() {
@@ -126,5 +136,42 @@ fn tcp_echo_told_an_address_in_use_says_so_and_fails() {
     let (lines, errors, status) = Example::start("tcp_echo", &[&address]).end();
     assert!(lines.is_empty());
     assert!(errors.contains(&address) && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn pass_listener_is_greeted_by_the_other_process() {
+    let (lines, errors, status) = Example::start("pass_listener", &[]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert_eq!(lines, ["hello from the other process"]);
+}
+
+#[test]
+fn pipe_echo_sends_back_what_it_gets_and_removes_its_file() {
+    let place = Place::new("pipe-echo");
+    let path = place.path("socket");
+    let server = Example::start("pipe_echo", &[path.to_str().unwrap()]);
+    assert!(server.line().starts_with("echo server on "));
+    let mut peer = UnixStream::connect(&path).unwrap();
+    for word in ["one", "two"] {
+        let mut back = [0; 3];
+        peer.write_all(word.as_bytes()).unwrap();
+        peer.read_exact(&mut back).unwrap();
+        assert_eq!(back, word.as_bytes());
+    }
+    peer.write_all(b"quit\n").unwrap();
+    let (_, errors, status) = server.end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert!(!path.exists());
+}
+
+#[test]
+fn pipe_echo_told_a_path_in_use_says_so_and_fails() {
+    let place = Place::new("pipe-echo-taken");
+    let path = place.path("socket");
+    std::fs::write(&path, "").unwrap();
+    let (lines, errors, status) = Example::start("pipe_echo", &[path.to_str().unwrap()]).end();
+    assert!(lines.is_empty());
+    assert!(errors.contains("socket") && errors.contains("EADDRINUSE"), "{errors}");
     assert_eq!(status.code(), Some(1));
 }
