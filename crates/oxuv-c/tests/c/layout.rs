@@ -90,6 +90,10 @@ fn rust_agrees_with_libuv() {
             "data": handle.data, "loop": handle.r#loop, "type": handle.r#type,
             "write_queue_size": write_queue_size, "io_watcher.fd": io_watcher.fd,
         }
+        uv_pipe_t {
+            "data": stream.handle.data, "loop": stream.handle.r#loop, "type": stream.handle.r#type,
+            "write_queue_size": stream.write_queue_size, "io_watcher.fd": stream.io_watcher.fd, "ipc": ipc, "pipe_fname": pipe_fname,
+        }
         uv_tcp_t {
             "data": stream.handle.data, "loop": stream.handle.r#loop, "type": stream.handle.r#type,
             "write_queue_size": stream.write_queue_size, "io_watcher.fd": stream.io_watcher.fd,
