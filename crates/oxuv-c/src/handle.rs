@@ -12,6 +12,7 @@ use crate::types::{
     UV_ASYNC, UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_pipe_t,
     uv_stream_t,
 };
+use crate::udp::{UV_UDP, uv_udp_t};
 
 /// Flag of a handle: `uv_close` was called.
 pub(crate) const CLOSING: c_uint = 1;
@@ -126,6 +127,7 @@ pub unsafe extern "C-unwind" fn uv_close(handle: *mut uv_handle_t, close_cb: uv_
                 (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1;
                 (*handle.cast::<uv_pipe_t>()).pipe_fname = null();
             }
+            UV_UDP => (*handle.cast::<uv_udp_t>()).io_watcher.fd = -1,
             _ => {}
         }
     }
@@ -188,7 +190,7 @@ pub unsafe extern "C-unwind" fn uv_has_ref(handle: *const uv_handle_t) -> c_int 
     (referenced == Ok(true)).into()
 }
 
-/// The descriptor of a TCP or poll handle.
+/// The descriptor of a TCP, UDP or poll handle.
 ///
 /// UV_EINVAL for other kinds; UV_EBADF when there is none (yet), and for a closing handle.
 ///

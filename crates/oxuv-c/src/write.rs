@@ -30,7 +30,7 @@ const MAX_BUFFERS: u32 = 1024 * 1024;
 const MAX_BYTES: u64 = i32::MAX as u64;
 
 /// The buffers whose array fits into a request.
-const BUFSML: u32 = 4;
+pub(crate) const BUFSML: u32 = 4;
 
 impl Bufs {
     /// EINVAL for no buffer, too many of them or too many bytes, and for bytes at a null address.
@@ -38,7 +38,7 @@ impl Bufs {
     /// # Safety
     /// If `count` is within the limits, the array and the bytes of its buffers stay valid and unchanged until the
     /// value is out of use: until the write's event, where it is given to the core to keep.
-    unsafe fn new(array: *const uv_buf_t, count: c_uint) -> Result<Bufs> {
+    pub(crate) unsafe fn new(array: *const uv_buf_t, count: c_uint) -> Result<Bufs> {
         if count == 0 || count > MAX_BUFFERS {
             return Err(Errno::EINVAL);
         }
@@ -60,12 +60,18 @@ impl Bufs {
     /// # Safety
     /// [`make_room`] has made room for them in `req`, which stays valid, with its stream, as [`Bufs::new`] says.
     unsafe fn keep_in(self, req: *mut uv_write_t) -> Bufs {
+        // SAFETY: there is room for all of them, says the caller.
+        unsafe { Bufs { req, ..self.copy_to((*req).bufs) } }
+    }
+
+    /// The same buffers by way of a copy of their array.
+    ///
+    /// # Safety
+    /// There is room for all of them at `array`, which stays valid as [`Bufs::new`] says.
+    pub(crate) unsafe fn copy_to(self, array: *mut uv_buf_t) -> Bufs {
         // SAFETY: the array is valid as long as `self` is; a caller's array does not lie in our room.
-        unsafe {
-            let array = (*req).bufs;
-            copy_nonoverlapping(self.array, array, self.count());
-            Bufs { array, req, ..self }
-        }
+        unsafe { copy_nonoverlapping(self.array, array, self.count()) };
+        Bufs { array, ..self }
     }
 }
 

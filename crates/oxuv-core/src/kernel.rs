@@ -22,8 +22,10 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
 use oxuv_os::Result;
+pub use oxuv_os::datagram::{Batch, Datagram, Queue, Received};
 pub use oxuv_os::net::{BindFlags, Keepalive};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
+pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
 
 bitflags::bitflags! {
@@ -330,4 +332,65 @@ pub trait Kernel {
     /// # Errors
     /// ENOTCONN; EAFNOSUPPORT when it is not an internet address.
     fn peer_address(&self, fd: &Self::Fd) -> Result<SocketAddr>;
+
+    /// A new UDP socket for addresses of this family.
+    ///
+    /// # Errors
+    /// As [`Kernel::tcp_socket`].
+    fn udp_socket(&mut self, family: IpAddr) -> Result<Self::Fd>;
+
+    /// Lets several sockets be bound to an address, in the ways of `flags` that are about that.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP when this kind of socket cannot.
+    fn udp_reuse(&mut self, fd: &Self::Fd, flags: UdpBindFlags) -> Result<()>;
+
+    /// Binds a UDP socket.
+    ///
+    /// # Errors
+    /// As [`Kernel::bind`].
+    fn udp_bind(&mut self, fd: &Self::Fd, address: &SocketAddr, flags: UdpBindFlags) -> Result<()>;
+
+    /// Connects a UDP socket, or with `None` ends that.
+    ///
+    /// # Errors
+    /// EAFNOSUPPORT, ENETUNREACH, EADDRNOTAVAIL, EACCES.
+    fn udp_connect(&mut self, fd: &Self::Fd, address: Option<&SocketAddr>) -> Result<()>;
+
+    /// Sets an option; `is_ipv6` says which family the socket is of.
+    ///
+    /// # Errors
+    /// EADDRINUSE, EADDRNOTAVAIL, ENODEV, EINVAL.
+    fn udp_set(&mut self, fd: &Self::Fd, is_ipv6: bool, option: UdpOption) -> Result<()>;
+
+    /// Sends datagrams, at most 20, in their order. Returns how many were sent: all before the first that was not. An
+    /// error is that of the first.
+    ///
+    /// # Errors
+    /// EAGAIN, ENOBUFS when it takes none now; EMSGSIZE; EISCONN, EDESTADDRREQ, ENETUNREACH; ECONNREFUSED and others
+    /// that one sent before has met with.
+    fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;
+
+    /// Receives one datagram into `buf`.
+    ///
+    /// # Errors
+    /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.
+    fn receive_datagram<'a>(
+        &mut self,
+        fd: &Self::Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        queue: Queue,
+    ) -> Result<Received<'a>>;
+
+    /// Receives datagrams, each into the next `size` bytes of `buf`: as many as have come and fit, at most 20.
+    ///
+    /// # Errors
+    /// As [`Kernel::receive_datagram`]; EINVAL when there is no room for one.
+    fn receive_datagrams<'a>(
+        &mut self,
+        fd: &Self::Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        size: usize,
+        queue: Queue,
+    ) -> Result<Batch<'a>>;
 }

@@ -10,13 +10,16 @@ use std::os::fd::{AsRawFd, RawFd};
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::tty::{self, Modes, Opened, TtyMode, WindowSize};
-use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock, file, unix};
+use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock, datagram, file, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
 pub use oxuv_os::unix::pair as unix_pair;
 
-use crate::kernel::{Abilities, BATCH, BindFlags, Keepalive, Kernel, Name, Readiness, Ready, WAKE, Wake};
+use crate::kernel::{
+    Abilities, BATCH, Batch, BindFlags, Datagram, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received,
+    UdpBindFlags, UdpOption, WAKE, Wake,
+};
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
 pub struct Linux {
@@ -284,5 +287,51 @@ impl Kernel for Linux {
 
     fn peer_address(&self, fd: &Descriptor) -> Result<SocketAddr> {
         net::peer_address(fd)
+    }
+
+    fn udp_socket(&mut self, family: IpAddr) -> Result<Descriptor> {
+        self.spare.refill();
+        udp::socket(family)
+    }
+
+    fn udp_reuse(&mut self, fd: &Descriptor, flags: UdpBindFlags) -> Result<()> {
+        udp::reuse(fd, flags)
+    }
+
+    fn udp_bind(&mut self, fd: &Descriptor, address: &SocketAddr, flags: UdpBindFlags) -> Result<()> {
+        udp::bind(fd, address, flags)
+    }
+
+    fn udp_connect(&mut self, fd: &Descriptor, address: Option<&SocketAddr>) -> Result<()> {
+        udp::connect(fd, address)
+    }
+
+    fn udp_set(&mut self, fd: &Descriptor, is_ipv6: bool, option: UdpOption) -> Result<()> {
+        udp::set(fd, is_ipv6, option)
+    }
+
+    #[inline]
+    fn send_datagrams(&mut self, fd: &Descriptor, datagrams: &[Datagram<'_>]) -> Result<usize> {
+        datagram::send(fd, datagrams, self.send_flags)
+    }
+
+    #[inline]
+    fn receive_datagram<'a>(
+        &mut self,
+        fd: &Descriptor,
+        buf: &'a mut [MaybeUninit<u8>],
+        queue: Queue,
+    ) -> Result<Received<'a>> {
+        datagram::receive(fd, buf, queue)
+    }
+
+    fn receive_datagrams<'a>(
+        &mut self,
+        fd: &Descriptor,
+        buf: &'a mut [MaybeUninit<u8>],
+        size: usize,
+        queue: Queue,
+    ) -> Result<Batch<'a>> {
+        datagram::receive_several(fd, buf, size, queue)
     }
 }

@@ -149,6 +149,14 @@ pub(crate) enum Stage {
     Report,
     /// Everything is written: is a shutdown waiting?
     Drain,
+    /// To receive datagrams, while rounds are left.
+    UdpReceive,
+    /// The same of what is told of failures.
+    UdpReceiveErrors,
+    /// To send the datagrams that are queued.
+    UdpSend,
+    /// To report the datagrams that were sent.
+    UdpReport,
     /// The only thing there was to do is done: a write's report is out. Unless its callback asks for a shutdown, that
     /// was all.
     Told,
@@ -222,8 +230,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Makes sure that the next [`Core::stream_init`] needs no memory.
     pub(crate) fn stream_reserve(&mut self) -> Result<()> {
         self.slots.reserve()?;
-        self.watches.reserve(self.streams.len() + self.polls.len() + 1, -1)?;
-        self.pending.reserve(self.streams.len() + 1)?;
+        self.watches.reserve(self.watchers() + 1, -1)?;
+        self.pending.reserve(self.streams.len() + self.udps.len() + 1)?;
         self.streams.reserve()
     }
 
@@ -334,6 +342,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Stage::Write => self.step_write(),
                 Stage::Report => self.step_report(),
                 Stage::Drain => self.step_drain(),
+                Stage::UdpReceive | Stage::UdpReceiveErrors | Stage::UdpSend | Stage::UdpReport => self.step_udp(),
             };
             if event.is_some() {
                 return event;
@@ -347,6 +356,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = key.index;
         match stage {
             Stage::None | Stage::Told | Stage::Read | Stage::HangUp => {}
+            Stage::UdpReceive | Stage::UdpReceiveErrors => {}
+            Stage::UdpSend | Stage::UdpReport => self.abandon_udp_step(slot),
             Stage::Accept => self.end_accept(slot),
             Stage::ReadFailed => self.stop_reading(slot),
             Stage::ConnectFailed | Stage::Write | Stage::Report | Stage::Drain => {

@@ -95,11 +95,11 @@ impl Place {
 }
 
 /// libuv's limits: more buffers, or more bytes, are taken for a negative number gone astray.
-const MAX_BUFFERS: usize = 1024 * 1024;
-const MAX_BYTES: usize = i32::MAX as usize;
+pub(crate) const MAX_BUFFERS: usize = 1024 * 1024;
+pub(crate) const MAX_BYTES: usize = i32::MAX as usize;
 
 /// The buffers that one system call takes (IOV_MAX).
-const GATHER: usize = 1024;
+pub(crate) const GATHER: usize = 1024;
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Writes all of `buffers`, in the order of the calls. As much as the kernel takes is sent at once, the rest when

@@ -4,7 +4,7 @@ use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Tcp, Timer};
+use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Tcp, Timer, Udp};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -64,6 +64,7 @@ pub(crate) struct Subjects {
     poll: Poll,
     pub(crate) tcp: Tcp,
     pub(crate) pipe: Pipe,
+    udp: Udp,
 }
 
 impl Subjects {
@@ -78,6 +79,7 @@ impl Subjects {
             poll: Poll(nobody()),
             tcp: Tcp(nobody()),
             pipe: Pipe(nobody()),
+            udp: Udp(nobody()),
         }
     }
 
@@ -131,6 +133,14 @@ impl Subjects {
                 }
             }
             Event::NeedBuffer { key, .. } => self.read(inner, key),
+            Event::NeedDatagramBuffer { key, .. } => {
+                self.udp.0.point_at(key);
+                self.udp.receive(inner);
+            }
+            Event::Sent { key, user, result } => {
+                self.udp.0.point_at(key);
+                self.udp.sent(inner, user, result);
+            }
             Event::HungUp { key, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Read) {
                     callback(self, key, Err(Errno::EOF));

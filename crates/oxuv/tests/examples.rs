@@ -10,7 +10,7 @@ use std::time::Instant;
 use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern};
 
-const EXAMPLES: [&str; 9] = [
+const EXAMPLES: [&str; 10] = [
     "event_queue",
     "pass_listener",
     "pipe_echo",
@@ -20,6 +20,7 @@ const EXAMPLES: [&str; 9] = [
     "tcp_echo",
     "tcp_refused",
     "timer",
+    "udp_ping",
 ];
 
 #[test]
@@ -173,5 +174,24 @@ fn pipe_echo_told_a_path_in_use_says_so_and_fails() {
     let (lines, errors, status) = Example::start("pipe_echo", &[path.to_str().unwrap()]).end();
     assert!(lines.is_empty());
     assert!(errors.contains("socket") && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn udp_ping_answers_itself_and_ends() {
+    let (lines, errors, status) = Example::start("udp_ping", &[]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert_eq!(lines.len(), 3);
+    for (nth, line) in lines.iter().enumerate() {
+        assert!(line.starts_with(&format!("answer {} after ", nth + 1)), "{line}");
+    }
+}
+
+#[test]
+fn udp_ping_tells_of_pings_that_nobody_answers() {
+    let gone = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (lines, errors, status) = Example::start("udp_ping", &[&gone.to_string()]).end();
+    assert!(lines.iter().all(|line| line == "no answer: ECONNREFUSED: connection refused"), "{lines:?}");
+    assert!(errors.contains("3 of 3 pings got no answer"), "{errors}");
     assert_eq!(status.code(), Some(1));
 }

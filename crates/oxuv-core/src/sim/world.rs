@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use oxuv_os::{Errno, Result};
 
 use super::connection::Connection;
+use super::datagram::Letter;
 use super::note::Note;
 use super::socket::{FIRST_PORT, Socket};
 use super::unix::UnixName;
@@ -44,6 +45,9 @@ pub(super) struct World {
     pub(super) plans: BTreeMap<(u64, u64), Plan>,
     pub(super) next_plan: u64,
     pub(super) waits_left: u64,
+    /// The datagrams that have gone to the outside, and how many of them the network takes.
+    pub(super) letters: Vec<Letter>,
+    pub(super) network_room: usize,
     pub(super) trace: Vec<Note>,
 }
 
@@ -69,6 +73,8 @@ impl World {
             plans: BTreeMap::new(),
             next_plan: 0,
             waits_left: u64::MAX,
+            letters: Vec::new(),
+            network_room: usize::MAX,
             trace: Vec::new(),
         }
     }
@@ -139,7 +145,7 @@ impl World {
         if self.random.chance(self.faults.again) { Err(Errno::EAGAIN) } else { Ok(()) }
     }
 
-    fn cut_short(&mut self, count: usize, per_mille: u16) -> usize {
+    pub(super) fn cut_short(&mut self, count: usize, per_mille: u16) -> usize {
         if count > 1 && self.random.chance(per_mille) { 1 + self.random.below(count - 1) } else { count }
     }
 
