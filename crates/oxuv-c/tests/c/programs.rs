@@ -72,8 +72,8 @@ programs! {
     threads_may_end_in_a_callback: "end_thread.c";
     timers_and_watchers: "timer.c";
     trees_of_bsds_macros: "tree.c";
-    units_of_16_bits_become_bytes_and_come_back: "strings.c";
     turns_and_their_rounds: "turn.c";
+    units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
     writes_are_taken_back: "write_cancel.c";
     writes_for_which_memory_is_short: "short_memory.c";
