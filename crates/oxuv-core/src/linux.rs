@@ -9,12 +9,14 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::net::{self, SendFlags};
-use oxuv_os::tty::{self, Modes, Opened, TtyMode, WindowSize};
-use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock, datagram, file, udp, unix};
+use oxuv_os::tty::{self, Modes, Opened};
+use oxuv_os::{Errno, EventFd, Result, Shared, Spare, clock, datagram, file, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
+pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
 pub use oxuv_os::unix::pair as unix_pair;
+pub use oxuv_os::{Descriptor, Standard};
 
 use crate::kernel::{
     Abilities, BATCH, Batch, BindFlags, Datagram, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received,

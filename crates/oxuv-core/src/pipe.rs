@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, Medium, Name, check_name};
+use crate::kernel::{Abilities, Kernel, Medium, Name, check_name};
 use crate::stream::StreamFlags;
 use crate::{Buffers, Core, Key, Kind, Refused};
 
@@ -48,7 +48,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let mut flags = StreamFlags::empty();
         flags.set(StreamFlags::READABLE, abilities.readable && abilities.is_pollable);
         flags.set(StreamFlags::WRITABLE, abilities.writable);
-        Ok((if abilities.is_socket { Medium::Socket } else { Medium::File }, flags))
+        let medium = match abilities {
+            Abilities { is_socket: true, .. } => Medium::Socket,
+            Abilities { is_terminal: true, .. } => Medium::Terminal,
+            _ => Medium::File,
+        };
+        Ok((medium, flags))
     }
 
     pub(crate) fn put_pipe(&mut self, index: u32, fd: K::Fd, medium: Medium, flags: StreamFlags) {

@@ -7,7 +7,7 @@ use oxuv_os::{Errno, Result};
 use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness};
 use crate::slots::flag;
 use crate::stream::{Stage, StreamFlags};
-use crate::{Buffers, Core, Event, Key};
+use crate::{Buffers, Core, Event, Key, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Starts reading: [`Event::NeedBuffer`] comes whenever there is something to read, until stopped, the end of the
@@ -108,9 +108,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.step.stage = Stage::HangUp;
             return Ok(&mut []);
         }
+        if self.is_end_of_pipe(error) {
+            self.step.stage = Stage::HangUp;
+            self.stop_reading(self.step.key.index);
+            return Err(Errno::EOF);
+        }
         self.step.stage = Stage::ReadFailed;
         self.streams[self.step.state].flags -= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Err(error)
+    }
+
+    /// A pipe handle on the master of a pseudo-terminal: whoever opened that as a pipe expects a pipe's end.
+    fn is_end_of_pipe(&self, error: Errno) -> bool {
+        error == Errno::EIO
+            && self.streams[self.step.state].medium == Medium::Terminal
+            && self.slots[self.step.key.index].kind == Kind::Pipe
     }
 
     pub(crate) fn stop_reading(&mut self, index: u32) {

@@ -31,7 +31,7 @@ pub mod unix;
 mod wake;
 
 pub use address::Address;
-pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
+pub use descriptor::{Descriptor, Spare, Standard, set_blocking, set_nonblocking};
 pub use descriptor_kind::DescriptorKind;
 pub use errno::{Errno, Result};
 pub use shared::Shared;

@@ -184,6 +184,8 @@ pub fn pair() -> Result<(OwnedFd, OwnedFd)> {
 pub struct Abilities {
     /// It is a socket, to be used with `recv` and `send`.
     pub is_socket: bool,
+    /// It is a terminal, or the master of a pseudo-terminal.
+    pub is_terminal: bool,
     /// It can be waited for. Regular files and some devices cannot: they are always ready.
     pub is_pollable: bool,
     /// It was opened for reading.
@@ -203,6 +205,7 @@ pub fn adopt(fd: &Descriptor) -> Result<Abilities> {
     set_nonblocking(fd.as_raw_fd())?;
     Ok(Abilities {
         is_socket: kind == FileType::Socket,
+        is_terminal: kind == FileType::CharacterDevice && rustix::termios::isatty(fd),
         is_pollable: matches!(kind, FileType::Socket | FileType::Fifo),
         readable: access != rustix::fs::OFlags::WRONLY,
         writable: access != rustix::fs::OFlags::RDONLY,
@@ -388,7 +391,7 @@ mod tests {
         let (reader, writer) = pipe().unwrap();
         let (reader, writer) = (Descriptor::from(reader), Descriptor::from(writer));
         let reads = adopt(&reader).unwrap();
-        assert!(reads.readable && !reads.writable && reads.is_pollable && !reads.is_socket);
+        assert!(reads.readable && !reads.writable && reads.is_pollable && !reads.is_socket && !reads.is_terminal);
         let writes = adopt(&writer).unwrap();
         assert!(!writes.readable && writes.writable);
         assert!(adopt(&pair().0).unwrap().is_socket);

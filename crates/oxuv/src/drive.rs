@@ -4,7 +4,7 @@ use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Tcp, Timer, Udp};
+use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Tcp, Timer, Tty, Udp};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -64,6 +64,7 @@ pub(crate) struct Subjects {
     poll: Poll,
     pub(crate) tcp: Tcp,
     pub(crate) pipe: Pipe,
+    pub(crate) tty: Tty,
     udp: Udp,
 }
 
@@ -79,6 +80,7 @@ impl Subjects {
             poll: Poll(nobody()),
             tcp: Tcp(nobody()),
             pipe: Pipe(nobody()),
+            tty: Tty(nobody()),
             udp: Udp(nobody()),
         }
     }

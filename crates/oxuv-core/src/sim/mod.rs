@@ -338,7 +338,7 @@ impl Kernel for Sim {
     }
 
     fn adopt_pipe(&mut self, _fd: &Fd) -> Result<Abilities> {
-        Ok(Abilities { is_socket: true, is_pollable: true, readable: true, writable: true })
+        Ok(Abilities { is_socket: true, is_terminal: false, is_pollable: true, readable: true, writable: true })
     }
 
     fn recv_with_handles<'a>(

@@ -113,6 +113,9 @@ impl World {
                 self.connections[connection].holders -= 1;
             }
             Role::Fresh | Role::Datagrams(_) => {}
+            Role::Connected(connection) if self.connections[connection].holders > 1 => {
+                self.connections[connection].holders -= 1;
+            }
             Role::Connected(connection) => {
                 self.connections[connection].peer_was_reset |= socket.resets_on_close;
                 self.connections[connection].close_ours();

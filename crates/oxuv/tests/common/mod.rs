@@ -3,6 +3,7 @@
 #![allow(dead_code)] // Every test file is a crate of its own and uses a part of this.
 
 pub(crate) mod example;
+pub(crate) mod terminal;
 
 use std::cell::RefCell;
 use std::net::{SocketAddr, TcpListener, TcpStream};
