@@ -24,6 +24,7 @@ mod dl;
 mod error;
 mod handle;
 mod if_name;
+mod job;
 mod kinds;
 #[path = "loop.rs"]
 mod loop_;
@@ -47,6 +48,7 @@ mod types;
 mod version;
 mod walk;
 mod watcher;
+mod work;
 mod write;
 mod wtf8;
 
@@ -80,5 +82,6 @@ pub use types::*;
 pub use version::*;
 pub use walk::*;
 pub use watcher::*;
+pub use work::*;
 pub use write::*;
 pub use wtf8::*;

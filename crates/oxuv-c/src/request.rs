@@ -5,7 +5,9 @@ use std::ffi::{c_int, c_void};
 use oxuv_core::Errno;
 
 use crate::error::code;
+use crate::job;
 use crate::types::{UV_WRITE, uv_req_t, uv_req_type};
+use crate::work::{UV_WORK, uv_work_t};
 use crate::write;
 
 /// The program's own value.
@@ -41,6 +43,8 @@ pub unsafe extern "C-unwind" fn uv_req_get_type(req: *const uv_req_t) -> uv_req_
 /// Takes a request back: its callback is still to come, and hears UV_ECANCELED. Of a write, what was sent stays sent, and
 /// `uv_write_nwritten` tells how much; one that has ended by now keeps its result, and this is 0 all the same.
 ///
+/// What a thread of the pool is to do can be taken back until it has begun: UV_EBUSY from then on, also when it is done.
+///
 /// UV_EBUSY for a write to a closing stream; UV_EINVAL for a kind of request that cannot be taken back.
 ///
 /// # Safety
@@ -51,6 +55,7 @@ pub unsafe extern "C-unwind" fn uv_cancel(req: *mut uv_req_t) -> c_int {
     unsafe {
         match (*req).r#type {
             UV_WRITE => code(write::cancel(req.cast())),
+            UV_WORK => code(job::cancel((*req.cast::<uv_work_t>()).r#loop, &(*req.cast::<uv_work_t>()).job)),
             _ => Errno::EINVAL.code(),
         }
     }

@@ -100,6 +100,7 @@ fn dispatch(lp: &LoopRef, event: Event<u32>) {
             drop(buffers);
             done(lp, key, user, result);
         }
+        Event::Done { .. } => {}
         Event::Closed { key, .. } => {
             let (callback, on_close) = callbacks.remove(key.index());
             drop(callback);
