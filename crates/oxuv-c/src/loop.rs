@@ -61,6 +61,18 @@ pub(crate) unsafe fn with<R: Answer>(loop_: *mut uv_loop_t, call: impl FnOnce(&m
         if loop_.is_null() || (*loop_).core.is_null() {
             return R::without_loop();
         }
+        with_core(loop_, call)
+    }
+}
+
+/// As [`with`], for a loop that is known to have its core.
+///
+/// # Safety
+/// `loop_` was initialised, and is not closed. Nothing else is in its core.
+#[inline]
+pub(crate) unsafe fn with_core<R>(loop_: *mut uv_loop_t, call: impl FnOnce(&mut Loop) -> R) -> R {
+    // SAFETY: as in `with`.
+    unsafe {
         let core = &mut *(*loop_).core;
         core.set_active_handles((*loop_).active_handles);
         let answer = guard(|| call(core));

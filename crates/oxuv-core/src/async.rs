@@ -142,10 +142,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.walk(Walk::Asyncs, List::Async);
     }
 
+    #[inline]
     pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
-        if !self.mailbox.is_open {
-            return None;
-        }
+        if self.mailbox.is_open { self.next_sent_to() } else { None }
+    }
+
+    #[inline(never)]
+    fn next_sent_to(&mut self) -> Option<Event<U>> {
         if let Some(event) = self.next_done() {
             return Some(event);
         }

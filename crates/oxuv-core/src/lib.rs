@@ -69,4 +69,4 @@ pub use pool::{Lane, Ticket};
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
 pub use turn::Suspended;
-pub use write::Refused;
+pub use write::{Progress, Refused};

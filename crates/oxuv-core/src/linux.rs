@@ -209,7 +209,7 @@ impl<J: Job> Kernel for Linux<J> {
         net::recv(fd, buf)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, fd: &Descriptor, buf: &[u8]) -> Result<usize> {
         net::send(fd, buf, self.send_flags)
     }
