@@ -15,6 +15,7 @@ use oxuv_core::kernel::Job;
 use oxuv_core::{Lane, Result, Ticket};
 
 use crate::loop_::{User, kernel, with};
+use crate::random::{self, UV_RANDOM};
 use crate::types::{uv_loop_t, uv_req_t};
 use crate::work::{self, UV_WORK};
 
@@ -94,6 +95,7 @@ pub(crate) unsafe fn done(req: *mut uv_req_t, result: Result<()>) {
     unsafe {
         match (*req).r#type {
             UV_WORK => work::done(req.cast(), result),
+            UV_RANDOM => random::done(req.cast(), result),
             _ => unreachable!("nothing else is submitted"),
         }
     }

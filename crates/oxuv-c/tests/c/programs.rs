@@ -51,6 +51,7 @@ programs! {
     options_of_connections: "tcp_options.c";
     priorities: "thread_priority.c";
     public_fields_are_kept_true: "fields.c";
+    random_bytes_come_later: "random_async.c";
     semaphores: "thread_semaphore.c";
     terminals_are_streams: "tty_stream.c";
     terminals_have_modes_and_a_size: "tty.c";
