@@ -24,6 +24,8 @@
 mod desk;
 mod queue;
 mod size;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use std::ffi::CStr;

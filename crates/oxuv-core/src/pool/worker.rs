@@ -47,7 +47,10 @@ pub(crate) struct Crew<J> {
 #[derive(Debug)]
 struct State<J> {
     queue: Queue<Task<J>>,
+    /// Those to be joined.
     threads: Vec<Thread>,
+    /// How many there are, those included that are being joined.
+    count: usize,
     /// Threads that wait.
     idle: usize,
     /// One of them was woken and has not come yet: that is enough, it wakes the next one if there is need of it.
@@ -65,7 +68,7 @@ impl<J: Job> State<J> {
 
     /// Takes out the next job that may begin.
     fn begin_next(&mut self) -> Option<(Lane, Task<J>)> {
-        let (lanes, threads) = (&self.lanes, self.threads.len());
+        let (lanes, threads) = (&self.lanes, self.count);
         let (lane, task) = self.queue.pop(|lane| Self::is_open(lanes, threads, lane))?;
         self.lanes[lane as usize].running += 1;
         Some((lane, task))
@@ -76,13 +79,13 @@ impl<J: Job> State<J> {
         if self.idle == 0 || self.is_waking {
             return false;
         }
-        let (lanes, threads) = (&self.lanes, self.threads.len());
+        let (lanes, threads) = (&self.lanes, self.count);
         self.is_waking = self.queue.has_any(|lane| Self::is_open(lanes, threads, lane));
         self.is_waking
     }
 
     fn metrics(&self) -> PoolMetrics {
-        let mut metrics = PoolMetrics { threads: self.threads.len(), lanes: self.lanes };
+        let mut metrics = PoolMetrics { threads: self.count, lanes: self.lanes };
         for lane in Lane::ALL {
             metrics.lanes[lane as usize].queued = self.queue.len(lane);
         }
@@ -95,6 +98,7 @@ impl<J: Job> Crew<J> {
         let state = State {
             queue: Queue::new(seed),
             threads: Vec::new(),
+            count: 0,
             idle: 0,
             is_waking: false,
             is_ending: false,
@@ -152,7 +156,8 @@ impl<J: Job> Crew<J> {
         drop(state);
         self.available.notify_all();
         threads.into_iter().for_each(Thread::join);
-        self.lock().is_ending = false;
+        let mut state = self.lock();
+        (state.is_ending, state.count) = (false, 0);
     }
 
     /// What a thread does.
@@ -197,7 +202,11 @@ impl<J: Job> State<J> {
             return Err(Errno::EAGAIN);
         }
         self.queue.reserve()?;
-        if self.threads.is_empty() { start(&mut self.threads) } else { Ok(()) }
+        if self.threads.is_empty() {
+            start(&mut self.threads)?;
+            self.count = self.threads.len();
+        }
+        Ok(())
     }
 }
 
