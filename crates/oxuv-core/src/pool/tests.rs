@@ -171,7 +171,9 @@ fn all_threads_work_at_the_same_time() {
     for round in 0..50 {
         for user in 0..4 {
             let together = together.clone();
-            submit(&mut core, Lane::Work, 4 * round + user, move || drop(together.wait()));
+            submit(&mut core, Lane::Work, 4 * round + user, move || {
+                together.wait();
+            });
         }
     }
     assert_eq!(run(&mut core, Mode::Default).len(), 200);
