@@ -14,6 +14,8 @@ use std::fmt;
 use oxuv_core::kernel::Job;
 use oxuv_core::{Lane, Result, Ticket};
 
+use crate::getaddrinfo::{self, UV_GETADDRINFO};
+use crate::getnameinfo::{self, UV_GETNAMEINFO};
 use crate::loop_::{User, kernel, with};
 use crate::random::{self, UV_RANDOM};
 use crate::types::{uv_loop_t, uv_req_t};
@@ -95,6 +97,8 @@ pub(crate) unsafe fn done(req: *mut uv_req_t, result: Result<()>) {
     unsafe {
         match (*req).r#type {
             UV_WORK => work::done(req.cast(), result),
+            UV_GETADDRINFO => getaddrinfo::done(req.cast(), result),
+            UV_GETNAMEINFO => getnameinfo::done(req.cast(), result),
             UV_RANDOM => random::done(req.cast(), result),
             _ => unreachable!("nothing else is submitted"),
         }

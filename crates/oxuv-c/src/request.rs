@@ -5,6 +5,8 @@ use std::ffi::{c_int, c_void};
 use oxuv_core::Errno;
 
 use crate::error::code;
+use crate::getaddrinfo::{UV_GETADDRINFO, uv_getaddrinfo_t};
+use crate::getnameinfo::{UV_GETNAMEINFO, uv_getnameinfo_t};
 use crate::job;
 use crate::random::{UV_RANDOM, uv_random_t};
 use crate::types::{UV_WRITE, uv_req_t, uv_req_type};
@@ -66,6 +68,8 @@ pub unsafe extern "C-unwind" fn uv_cancel(req: *mut uv_req_t) -> c_int {
         let (loop_, place) = match (*req).r#type {
             UV_WRITE => return code(write::cancel(req.cast())),
             UV_WORK => job_of!(req as uv_work_t),
+            UV_GETADDRINFO => job_of!(req as uv_getaddrinfo_t),
+            UV_GETNAMEINFO => job_of!(req as uv_getnameinfo_t),
             UV_RANDOM => job_of!(req as uv_random_t),
             _ => return Errno::EINVAL.code(),
         };

@@ -18,6 +18,7 @@ pub mod file;
 pub mod fork;
 pub mod interface;
 mod link_local;
+pub mod names;
 pub mod net;
 pub mod random;
 mod shared;

@@ -47,6 +47,7 @@ programs! {
     memory_comes_from_the_programs_allocator: "allocator.c";
     misuse_is_found_and_does_no_harm: "misuse.c";
     names: "thread_name.c";
+    names_of_hosts_are_looked_up: "names.c";
     once_and_keys: "thread_once.c";
     options_of_connections: "tcp_options.c";
     priorities: "thread_priority.c";
