@@ -241,9 +241,11 @@ pub(crate) unsafe fn read_address(addr: *const sockaddr) -> Result<SocketAddr> {
     }
 }
 
+/// The family of an address.
+///
 /// # Safety
 /// `addr` points to an address.
-unsafe fn family(addr: *const sockaddr) -> c_int {
+pub(crate) unsafe fn family(addr: *const sockaddr) -> c_int {
     // SAFETY: the family is at the same place in all addresses.
     c_int::from(unsafe { (&raw const (*addr).sa_family).read_unaligned() })
 }
