@@ -13,7 +13,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// port. Again sets the new backlog.
     ///
     /// # Errors
-    /// EINVAL when closing or connected, and for a terminal; EADDRINUSE; EBADF without a descriptor; what making a TCP socket may fail with.
+    /// EINVAL when closing or connected, for a pipe that is not bound or that handles are passed by, and for a terminal;
+    /// EADDRINUSE; what making a TCP socket may fail with.
     #[doc(alias = "uv_listen")]
     pub fn listen(&mut self, key: Key, backlog: i32) -> Result<()> {
         let index = self.open_stream(key)?;
@@ -27,8 +28,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.is(StreamFlags::READING) || stream.connect.is_some() {
             return Err(Errno::EINVAL);
         }
-        if self.slots[index].kind == Kind::Tcp {
-            self.ensure_socket(index, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?;
+        match self.slots[index].kind {
+            Kind::Tcp => self.ensure_socket(index, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?,
+            Kind::Pipe if stream.fd.is_some() && !stream.is(StreamFlags::IPC) => {}
+            _ => return Err(Errno::EINVAL),
         }
         let stream = &self.streams[self.slots[index].state];
         self.check_free(stream.watch.number, Some(index))?;
@@ -43,21 +46,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(())
     }
 
-    /// Whether a connection waits on this listener.
+    /// Whether a connection waits on this listener, or a handle that has come along with bytes on this pipe.
     ///
     /// # Errors
     /// EAGAIN when none waits; EINVAL when closing or no stream.
     pub fn check_waiting(&self, listener: Key) -> Result<()> {
         let index = self.open_stream(listener)?;
         let stream = &self.streams[self.slots[index].state];
-        if stream.accepted.is_some() { Ok(()) } else { Err(Errno::EAGAIN) }
+        if stream.accepted.is_some() || !stream.received.is_empty() { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
-    /// Gives a listener's waiting connection to `client`.
+    /// Gives a listener's waiting connection to `client`; or, of a pipe, the handle that came first of those that have come
+    /// along with bytes. What that is its receiver must know: [`Core::next_pending_handle`] can be asked.
     ///
     /// # Errors
-    /// EAGAIN when none waits; EINVAL when either is closing or no stream; EBUSY when `client` has a socket: that
-    /// connection is closed then, and the next can come.
+    /// EAGAIN when none waits; EINVAL when either is closing or of a kind that cannot; EBUSY when `client` has a descriptor,
+    /// ENOTSOCK when a TCP handle is given something else: the connection is closed then, and the next can come.
     #[doc(alias = "uv_accept")]
     pub fn accept(&mut self, listener: Key, client: Key) -> Result<()> {
         let listener = self.open_stream(listener)?;
@@ -65,7 +69,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.slots[client].kind == Kind::Tty {
             return Err(Errno::EINVAL);
         }
-        let fd = self.streams[self.slots[listener].state].accepted.take().ok_or(Errno::EAGAIN)?;
+        let Some(fd) = self.streams[self.slots[listener].state].accepted.take() else {
+            return self.accept_received(listener, client);
+        };
         self.want(listener, Readiness::READ);
         if self.streams[self.slots[client].state].fd.is_some() {
             return Err(Errno::EBUSY);

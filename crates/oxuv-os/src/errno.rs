@@ -41,13 +41,17 @@ errors! {
     ECANCELED = libc::ECANCELED;
     ECONNREFUSED = libc::ECONNREFUSED;
     ECONNRESET = libc::ECONNRESET;
+    EDESTADDRREQ = libc::EDESTADDRREQ;
     EEXIST = libc::EEXIST;
     EFAULT = libc::EFAULT;
     EINPROGRESS = libc::EINPROGRESS;
     EINTR = libc::EINTR;
     EINVAL = libc::EINVAL;
     EIO = libc::EIO;
+    ENAMETOOLONG = libc::ENAMETOOLONG;
     EISCONN = libc::EISCONN;
+    EMSGSIZE = libc::EMSGSIZE;
+    EOPNOTSUPP = libc::EOPNOTSUPP;
     EMFILE = libc::EMFILE;
     ENFILE = libc::ENFILE;
     ENOBUFS = libc::ENOBUFS;

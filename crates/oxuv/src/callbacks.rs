@@ -7,14 +7,17 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use oxuv_core::Key;
 use slab::Slab;
 
-use crate::{Async, Check, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Tcp, Timer};
+use crate::drive::Subjects;
+use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer, Udp};
 
 type OnEvent<H> = dyn Fn(&H);
-type OnConnection = dyn Fn(&Tcp, Result<()>);
+type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
-type OnRead = dyn Fn(&Tcp, Result<&[u8]>);
+type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
+type OnReceive = dyn Fn(&Udp, Result<Datagram<'_>>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
 /// runs cannot be called again (the loop does not nest). Each kind of handle has its own kind of closure.
@@ -30,10 +33,14 @@ pub(crate) enum Callback {
     Poll(Rc<OnPoll>),
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
+    Receive(Rc<OnReceive>),
 }
 
 /// What a request calls.
-pub(crate) type OnDone = Box<dyn FnOnce(&Tcp, Result<()>)>;
+pub(crate) type OnDone = Box<dyn FnOnce(&mut Subjects, Key, Result<()>)>;
+
+/// What the sending of a datagram calls.
+pub(crate) type OnSent = Box<dyn FnOnce(&Udp, Result<()>)>;
 
 /// What a handle calls when it is closed.
 pub(crate) type OnClose = Box<dyn FnOnce(&Handle)>;
@@ -50,6 +57,8 @@ pub(crate) struct Callbacks {
     handles: RefCell<Vec<Entry>>,
     /// By the value that the core was given with the request.
     requests: RefCell<Slab<OnDone>>,
+    /// The same for datagrams.
+    sends: RefCell<Slab<OnSent>>,
 }
 
 impl Callbacks {
@@ -90,23 +99,28 @@ impl Callbacks {
 
     /// Keeps a request's closure, and returns the value for the core.
     pub(crate) fn add_request(&self, on_done: OnDone) -> Result<u32> {
-        let mut requests = self.requests.borrow_mut();
-        if requests.len() > u32::MAX as usize {
-            return Err(Errno::ENOMEM);
-        }
-        // A number is used again before a larger one is, so none is larger than the most requests there were at a time.
-        Ok(requests.insert(on_done) as u32)
+        add(&self.requests, on_done)
     }
 
     pub(crate) fn take_request(&self, number: u32) -> Option<OnDone> {
         self.requests.borrow_mut().try_remove(number as usize)
     }
 
+    /// Keeps a send's closure, and returns the value for the core.
+    pub(crate) fn add_send(&self, on_done: OnSent) -> Result<u32> {
+        add(&self.sends, on_done)
+    }
+
+    pub(crate) fn take_send(&self, number: u32) -> Option<OnSent> {
+        self.sends.borrow_mut().try_remove(number as usize)
+    }
+
     /// Drops all closures.
     pub(crate) fn clear(&self) {
         let handles = self.handles.take();
         let requests = self.requests.take();
-        drop((handles, requests));
+        let sends = self.sends.take();
+        drop((handles, requests, sends));
     }
 }
 
@@ -114,6 +128,16 @@ impl Callbacks {
 pub(crate) fn repeated<H>(callback: impl FnMut(&H) + 'static) -> Rc<OnEvent<H>> {
     let callback = RefCell::new(callback);
     Rc::new(move |handle| callback.borrow_mut()(handle))
+}
+
+#[inline]
+fn add<F>(closures: &RefCell<Slab<F>>, closure: F) -> Result<u32> {
+    let mut closures = closures.borrow_mut();
+    if closures.len() > u32::MAX as usize {
+        return Err(Errno::ENOMEM);
+    }
+    // The lowest numbers are used first, so it is no larger than their count.
+    Ok(closures.insert(closure) as u32)
 }
 
 fn grow(handles: &mut Vec<Entry>, handle: usize) {

@@ -36,6 +36,8 @@ programs! {
     clocks_sleep_and_random_bytes: "clock.c";
     conditions: "thread_condition.c";
     connections_are_made: "tcp_connect.c";
+    datagrams_are_sent_and_received: "udp.c";
+    datagrams_are_sent_and_received_several_at_a_time: "udp_mmsg.c";
     descriptors_are_of_a_kind: "guess_handle.c";
     descriptors_of_others_are_watched: "poll.c";
     each_direction_of_a_connection_ends_by_itself: "half_close.c";
@@ -49,6 +51,10 @@ programs! {
     names: "thread_name.c";
     once_and_keys: "thread_once.c";
     options_of_connections: "tcp_options.c";
+    options_of_datagrams_and_groups: "udp_options.c";
+    pipes: "pipe.c";
+    pipes_have_names: "pipe_names.c";
+    pipes_pass_handles: "pipe_handles.c";
     priorities: "thread_priority.c";
     public_fields_are_kept_true: "fields.c";
     semaphores: "thread_semaphore.c";
