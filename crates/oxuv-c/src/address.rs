@@ -218,6 +218,9 @@ impl fmt::Display for Text {
 /// # Safety
 /// `addr` points to an address as large as its family says.
 pub(crate) unsafe fn read_address(addr: *const sockaddr) -> Result<SocketAddr> {
+    if addr.is_null() {
+        return Err(Errno::EINVAL);
+    }
     // SAFETY: the family says which structure it is. Programs keep addresses in memory of lesser alignment, too.
     unsafe {
         match family(addr) {
@@ -238,9 +241,11 @@ pub(crate) unsafe fn read_address(addr: *const sockaddr) -> Result<SocketAddr> {
     }
 }
 
+/// The family of an address.
+///
 /// # Safety
 /// `addr` points to an address.
-unsafe fn family(addr: *const sockaddr) -> c_int {
+pub(crate) unsafe fn family(addr: *const sockaddr) -> c_int {
     // SAFETY: the family is at the same place in all addresses.
     c_int::from(unsafe { (&raw const (*addr).sa_family).read_unaligned() })
 }

@@ -33,13 +33,13 @@ const MAX_BYTES: u64 = i32::MAX as u64;
 pub(crate) const BUFSML: u32 = 4;
 
 impl Bufs {
-    /// EINVAL for no buffer, too many of them or too many bytes, and for bytes at a null address.
+    /// EINVAL for no array, no buffer, too many of them or too many bytes, and for bytes at a null address.
     ///
     /// # Safety
     /// If `count` is within the limits, the array and the bytes of its buffers stay valid and unchanged until the
     /// value is out of use: until the write's event, where it is given to the core to keep.
     pub(crate) unsafe fn new(array: *const uv_buf_t, count: c_uint) -> Result<Bufs> {
-        if count == 0 || count > MAX_BUFFERS {
+        if array.is_null() || count == 0 || count > MAX_BUFFERS {
             return Err(Errno::EINVAL);
         }
         let mut total = 0;

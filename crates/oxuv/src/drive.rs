@@ -156,6 +156,7 @@ impl Subjects {
                 drop(buffers);
                 self.done(inner, key, user, result);
             }
+            Event::Done { .. } => {}
             Event::Closed { key, .. } => {
                 let (callback, on_close) = callbacks.remove(key.index());
                 drop(callback);

@@ -49,14 +49,13 @@ programs! {
     memory_comes_from_the_programs_allocator: "allocator.c";
     misuse_is_found_and_does_no_harm: "misuse.c";
     names: "thread_name.c";
+    names_of_hosts_are_looked_up: "names.c";
     once_and_keys: "thread_once.c";
     options_of_connections: "tcp_options.c";
     options_of_datagrams_and_groups: "udp_options.c";
-    pipes: "pipe.c";
-    pipes_have_names: "pipe_names.c";
-    pipes_pass_handles: "pipe_handles.c";
     priorities: "thread_priority.c";
     public_fields_are_kept_true: "fields.c";
+    random_bytes_come_later: "random_async.c";
     semaphores: "thread_semaphore.c";
     terminals_are_streams: "tty_stream.c";
     terminals_have_modes_and_a_size: "tty.c";
@@ -72,9 +71,10 @@ programs! {
     threads_may_end_in_a_callback: "end_thread.c";
     timers_and_watchers: "timer.c";
     trees_of_bsds_macros: "tree.c";
-    units_of_16_bits_become_bytes_and_come_back: "strings.c";
     turns_and_their_rounds: "turn.c";
+    units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
+    work_on_one_thread: "work.c";
     writes_are_taken_back: "write_cancel.c";
     writes_for_which_memory_is_short: "short_memory.c";
 }

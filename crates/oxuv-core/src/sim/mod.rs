@@ -28,6 +28,7 @@ mod datagram;
 mod faults;
 mod note;
 mod outside;
+mod pool;
 mod probe;
 mod random;
 mod socket;
@@ -55,9 +56,10 @@ use oxuv_os::{Errno, Result};
 use oxuv_os::datagram::BATCH as DATAGRAMS;
 
 use crate::kernel::{
-    Abilities, Batch, BindFlags, Datagram, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received, UdpBindFlags,
-    UdpOption, Wake,
+    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received,
+    UdpBindFlags, UdpOption, Wake,
 };
+use crate::{Lane, Ticket};
 use world::World;
 
 pub use datagram::Letter;
@@ -199,6 +201,7 @@ impl Sim {
 impl Kernel for Sim {
     type Fd = Fd;
     type Waker = Waker;
+    type Job = Box<dyn Job>;
 
     fn now(&self) -> u64 {
         self.world.borrow_mut().read_clock()
@@ -434,5 +437,21 @@ impl Kernel for Sim {
             }
         }
         if batch.is_empty() { Err(error) } else { Ok(batch) }
+    }
+
+    fn submit(&mut self, lane: Lane, request: u32, job: Box<dyn Job>) -> Result<Ticket, (Errno, Box<dyn Job>)> {
+        self.submit_job(lane, request, job)
+    }
+
+    fn cancel(&mut self, ticket: Ticket) -> Result<()> {
+        self.cancel_job(ticket)
+    }
+
+    fn collect_finished(&mut self) -> usize {
+        self.collect_jobs()
+    }
+
+    fn next_finished(&mut self) -> Option<Finished<Box<dyn Job>>> {
+        self.next_job()
     }
 }

@@ -10,6 +10,7 @@ use oxuv_os::{Errno, Result};
 use super::connection::Connection;
 use super::datagram::Letter;
 use super::note::Note;
+use super::pool::Jobs;
 use super::socket::{FIRST_PORT, Socket};
 use super::unix::UnixName;
 use super::wait::{OldWatch, Watch};
@@ -45,6 +46,7 @@ pub(super) struct World {
     pub(super) plans: BTreeMap<(u64, u64), Plan>,
     pub(super) next_plan: u64,
     pub(super) waits_left: u64,
+    pub(super) jobs: Jobs,
     /// The datagrams that have gone to the outside, and how many of them the network takes.
     pub(super) letters: Vec<Letter>,
     pub(super) network_room: usize,
@@ -73,6 +75,7 @@ impl World {
             plans: BTreeMap::new(),
             next_plan: 0,
             waits_left: u64::MAX,
+            jobs: Jobs::default(),
             letters: Vec::new(),
             network_room: usize::MAX,
             trace: Vec::new(),
