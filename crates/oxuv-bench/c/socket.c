@@ -1,8 +1,10 @@
-/* Pipes, datagrams and bulk. The standard input is a socket; the other end is the client's. */
+/* Pipes, datagrams and bulk. The standard input is a socket; the other end is the client's. libuv closes no standard input,
+   so the handles are on a copy of it. */
 
 #include "workloads.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define PIECE 65536
 #define DATAGRAM 64
@@ -34,23 +36,23 @@ static void open_pipe(void) {
   stream = (uv_stream_t *) &pipe_handle;
   CHECK(uv_loop_init(&loop));
   CHECK(uv_pipe_init(&loop, &pipe_handle, 0));
-  CHECK(uv_pipe_open(&pipe_handle, 0));
+  CHECK(uv_pipe_open(&pipe_handle, dup(0)));
 }
 
 static void open_tcp(void) {
   stream = (uv_stream_t *) &tcp_handle;
   CHECK(uv_loop_init(&loop));
   CHECK(uv_tcp_init(&loop, &tcp_handle));
-  CHECK(uv_tcp_open(&tcp_handle, 0));
+  CHECK(uv_tcp_open(&tcp_handle, dup(0)));
 }
 
 static void open_udp(void) {
   CHECK(uv_loop_init(&loop));
   CHECK(uv_udp_init(&loop, &udp));
-  CHECK(uv_udp_open(&udp, 0));
+  CHECK(uv_udp_open(&udp, dup(0)));
 }
 
-/* Each request is answered before the next comes, so one is enough. */
+/* A read that has not filled the buffer is the last of its turn, and then comes this: one request is enough. */
 static void on_answered(uv_write_t *req, int status) {
   (void) req;
   CHECK(status);
@@ -121,13 +123,17 @@ static void on_datagram(
   const struct sockaddr *address,
   unsigned flags
 ) {
+  /* Several may be received in a turn, but not so many. */
+  static unsigned long answers;
+  uv_udp_send_t *request;
   uv_buf_t answer;
 
   (void) flags;
   CHECK(nread);
   if (address != NULL) {
     answer = uv_buf_init(buf->base, (unsigned) nread);
-    CHECK(uv_udp_send(&requests[0], from, &answer, 1, address, on_datagram_answered));
+    request = &requests[answers++ % BATCH];
+    CHECK(uv_udp_send(request, from, &answer, 1, address, on_datagram_answered));
   }
 }
 
