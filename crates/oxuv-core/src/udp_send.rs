@@ -76,8 +76,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let total = self.check_send(key, to, buffers)?;
         self.bind_to_send(key, to)?;
         let index = key.index;
-        self.check_free(self.udps[self.slots[index].state].watch.number, Some(index))?;
-        let udp = &mut self.udps[self.slots[index].state];
+        let state = self.slots[index].state;
+        let watch = &self.udps[state].watch;
+        if watch.wanted.is_empty() {
+            self.check_free(watch.number, Some(index))?;
+        }
+        let udp = &mut self.udps[state];
         // Each that is queued is to be reported, and that must not need memory.
         udp.done.try_reserve(udp.sends.len() + 1)?;
         udp.sends.try_reserve(1)?;
@@ -138,8 +142,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 return Some(buffers);
             }
         }
+        let is_wanted = !udp.sends.is_empty();
         udp.sends.push_back(Send { user, to: to.copied(), buffers: keep(buffers), total });
-        self.want(index, Readiness::WRITE);
+        if !is_wanted {
+            self.want(index, Readiness::WRITE);
+        }
         None
     }
 
@@ -229,22 +236,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.step_report_sent()
     }
 
-    /// Sends what is queued until all is sent, the kernel takes no more, or one fails.
+    /// Sends what is queued until all is sent, the kernel takes no more, or one fails. If any of it has ended, what the
+    /// reports' callbacks send, and what is left behind one that has failed, has its turn in pending's next round.
     fn send_queued_datagrams(&mut self, index: u32) {
-        let Udp { fd, sends, done, .. } = &mut self.udps[self.slots[index].state];
+        let Udp { fd, sends, done, flags, .. } = &mut self.udps[self.slots[index].state];
         let Some(fd) = fd else { return };
         while !sends.is_empty() {
             let datagrams = sends.iter().take(BATCH).map(|send| (&send.buffers, send.to.as_ref()));
             match send_some(&mut self.kernel, fd, datagrams) {
                 // `prepare_send` has made room in `done` for all of them.
                 Ok(0) | Err(Errno::EAGAIN) => return,
-                Ok(sent) => done.extend(sends.drain(..sent).map(|send| send.end(Ok(())))),
+                Ok(sent) => {
+                    done.extend(sends.drain(..sent).map(|send| send.end(Ok(()))));
+                    self.pending.feed_udp(flags, self.slots.key(index));
+                }
                 Err(error) => {
                     done.extend(sends.pop_front().map(|send| send.end(Err(error))));
-                    if !sends.is_empty() {
-                        // The others' turn is in pending's next round.
-                        self.feed_udp(index);
-                    }
+                    self.pending.feed_udp(flags, self.slots.key(index));
                     return;
                 }
             }
