@@ -32,6 +32,7 @@ static void in_a_child(void (*check)(void), const char* size) {
   if (child == 0) {
     CHECK((size == NULL ? unsetenv("UV_THREADPOOL_SIZE") : setenv("UV_THREADPOOL_SIZE", size, 1)) == 0);
     check();
+    uv_library_shutdown();
     _exit(0);
   }
   CHECK(waitpid(child, &status, 0) == child);
