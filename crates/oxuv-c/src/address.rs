@@ -218,6 +218,9 @@ impl fmt::Display for Text {
 /// # Safety
 /// `addr` points to an address as large as its family says.
 pub(crate) unsafe fn read_address(addr: *const sockaddr) -> Result<SocketAddr> {
+    if addr.is_null() {
+        return Err(Errno::EINVAL);
+    }
     // SAFETY: the family says which structure it is. Programs keep addresses in memory of lesser alignment, too.
     unsafe {
         match family(addr) {

@@ -33,13 +33,13 @@ const MAX_BYTES: u64 = i32::MAX as u64;
 pub(crate) const BUFSML: u32 = 4;
 
 impl Bufs {
-    /// EINVAL for no buffer, too many of them or too many bytes, and for bytes at a null address.
+    /// EINVAL for no array, no buffer, too many of them or too many bytes, and for bytes at a null address.
     ///
     /// # Safety
     /// If `count` is within the limits, the array and the bytes of its buffers stay valid and unchanged until the
     /// value is out of use: until the write's event, where it is given to the core to keep.
     pub(crate) unsafe fn new(array: *const uv_buf_t, count: c_uint) -> Result<Bufs> {
-        if count == 0 || count > MAX_BUFFERS {
+        if array.is_null() || count == 0 || count > MAX_BUFFERS {
             return Err(Errno::EINVAL);
         }
         let mut total = 0;
@@ -168,7 +168,7 @@ pub unsafe extern "C-unwind" fn uv_write(
     // SAFETY: the same is asked of our caller.
     unsafe {
         match nbufs {
-            1 => write_one(req, handle, *bufs, cb),
+            1 if !bufs.is_null() => write_one(req, handle, *bufs, cb),
             _ => write_many(req, handle, bufs, nbufs, cb),
         }
     }
@@ -408,7 +408,7 @@ pub unsafe extern "C-unwind" fn uv_try_write(handle: *mut uv_stream_t, bufs: *co
             return Errno::EAGAIN.code();
         }
         let written = match nbufs {
-            1 => OneBuf::new(*bufs).and_then(|one| try_write(handle, &one)),
+            1 if !bufs.is_null() => OneBuf::new(*bufs).and_then(|one| try_write(handle, &one)),
             _ => try_write_many(handle, bufs, nbufs),
         };
         match written {

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Medium, Readiness};
+use crate::slots::flag;
 use crate::stream::{Stage, Step, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -65,8 +66,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_accept")]
     pub fn accept(&mut self, listener: Key, client: Key) -> Result<()> {
         let listener = self.open_stream(listener)?;
-        let client = self.open_stream(client)?;
-        if self.slots[client].kind == Kind::Tty {
+        let client = self.open_taker(client)?;
+        let is_stream = self.slots[client].kind.is_stream();
+        let waits = self.streams[self.slots[listener].state].accepted.is_some();
+        if waits && !is_stream {
             return Err(Errno::EINVAL);
         }
         let Some(fd) = self.streams[self.slots[listener].state].accepted.take() else {
@@ -80,6 +83,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.put_descriptor(client, fd, Medium::Socket);
         self.streams[self.slots[client].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Ok(())
+    }
+
+    /// An open handle of a kind that can be given a connection, or a handle that has come along with bytes.
+    fn open_taker(&self, key: Key) -> Result<u32> {
+        let index = self.slots.find(key)?;
+        let slot = &self.slots[index];
+        let can_take = matches!(slot.kind, Kind::Tcp | Kind::Pipe | Kind::Udp) && !slot.has(flag::CLOSING);
+        if can_take { Ok(index) } else { Err(Errno::EINVAL) }
     }
 
     /// A listener is ready: takes one connection, and offers it.

@@ -2,7 +2,7 @@
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, Medium};
+use crate::kernel::{Kernel, Medium, UdpBindFlags};
 use crate::stream::StreamFlags;
 use crate::write::{Done, Place, Progress, Write, check, send_along};
 use crate::{Buffers, Core, Key, Kind, Refused};
@@ -105,10 +105,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Gives a handle that has come along with bytes to `client`.
     pub(crate) fn accept_received(&mut self, index: u32, client: u32) -> Result<()> {
         let kind = self.slots[client].kind;
-        if !matches!(kind, Kind::Tcp | Kind::Pipe) {
+        if !matches!(kind, Kind::Tcp | Kind::Pipe | Kind::Udp) {
             return Err(Errno::EINVAL);
         }
         let fd = self.streams[self.slots[index].state].received.pop_front().ok_or(Errno::EAGAIN)?;
+        if kind == Kind::Udp {
+            let flags = UdpBindFlags { reuse_address: true, ..UdpBindFlags::default() };
+            return self.udp_open(self.slots.key(client), fd, flags).map_err(|refused| refused.error);
+        }
         if self.streams[self.slots[client].state].fd.is_some() {
             return Err(Errno::EBUSY);
         }
@@ -126,7 +130,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The descriptor of a handle that is to be sent along, as its number.
     pub(crate) fn number_to_send(&self, handle: Key) -> Result<i32> {
         match self.slots.find(handle).map(|index| self.slots[index].kind) {
-            Ok(Kind::Tcp | Kind::Pipe) => self.descriptor_number(handle),
+            Ok(Kind::Tcp | Kind::Pipe | Kind::Udp) => self.descriptor_number(handle),
             _ => Err(Errno::EBADF),
         }
     }

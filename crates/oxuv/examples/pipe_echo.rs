@@ -31,7 +31,7 @@ fn echo(client: &Pipe, read: Result<&[u8]>) {
             client.owner().stop();
             Ok(())
         }
-        Ok(bytes) => client.write(bytes.to_vec(), |_, _| {}),
+        Ok(bytes) => client.write_copy(bytes, |_, _| {}),
         Err(error) => Err(error),
     };
     if answered.is_err() {

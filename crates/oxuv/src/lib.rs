@@ -1,5 +1,6 @@
 //! The event loop that Node.js made famous, for Rust.
 //!
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`] and [`Pipe`]. Each is started with a
 //! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`] and [`Udp`]. Each is started with a
 //! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`],
 //! [`Tcp`] and [`Tty`]. Each is started with a

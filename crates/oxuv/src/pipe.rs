@@ -10,7 +10,7 @@ use oxuv_core::linux::{DescriptorKind, unix_pair};
 
 use crate::handle::is_a_handle;
 use crate::stream::{self, is_a_stream, listens};
-use crate::{Errno, Handle, LoopRef, Result, Tcp};
+use crate::{Errno, Handle, LoopRef, Result, Tcp, Udp};
 
 /// A listener or connection of the Unix domain, a FIFO, or an end of a pipe.
 ///
@@ -96,6 +96,8 @@ impl PipeName {
 pub enum Passed {
     /// A TCP connection, or a listener to be listened on.
     Tcp(Tcp),
+    /// A UDP socket.
+    Udp(Udp),
     /// A socket of the Unix domain, a FIFO, or an end of a pipe.
     Pipe(Pipe),
     /// Anything else that was sent, as a file.
@@ -106,9 +108,16 @@ pub enum Passed {
 pub trait Passable: AsRef<Handle> {}
 
 impl Passable for Tcp {}
+impl Passable for Udp {}
 impl Passable for Pipe {}
 
 impl AsRef<Handle> for Tcp {
+    fn as_ref(&self) -> &Handle {
+        self
+    }
+}
+
+impl AsRef<Handle> for Udp {
     fn as_ref(&self) -> &Handle {
         self
     }
@@ -161,19 +170,15 @@ impl Pipe {
         let (one, other) = unix_pair()?;
         let pipe = |end: OwnedFd| {
             let pipe = make(owner)?;
-            pipe.open(end).map_err(|error| {
-                let _ = pipe.close();
-                error
-            })?;
-            Ok(pipe)
+            match pipe.open(end) {
+                Ok(()) => Ok(pipe),
+                Err(error) => pipe.close().and(Err(error)),
+            }
         };
         let first = pipe(one)?;
         match pipe(other) {
             Ok(second) => Ok((first, second)),
-            Err(error) => {
-                first.close()?;
-                Err(error)
-            }
+            Err(error) => first.close().and(Err(error)),
         }
     }
 
@@ -301,6 +306,7 @@ impl Pipe {
             self.with(|core, key| core.next_pending_handle(key).map(AsRawFd::as_raw_fd).ok_or(Errno::EAGAIN))?;
         match DescriptorKind::of(number) {
             DescriptorKind::Tcp => self.take_into(Tcp::new(self.owner())?).map(Passed::Tcp),
+            DescriptorKind::Udp => self.take_into(Udp::new(self.owner())?).map(Passed::Udp),
             DescriptorKind::Pipe => self.take_into(Pipe::new(self.owner())?).map(Passed::Pipe),
             _ => {
                 let taken = self.with(|core, key| core.take_pending_handle(key))?;
@@ -311,10 +317,9 @@ impl Pipe {
 
     fn take_into<H: AsRef<Handle>>(&self, taker: H) -> Result<H> {
         let taken = taker.as_ref().with(|core, key| core.accept(self.key(), key));
-        if let Err(error) = taken {
-            taker.as_ref().close()?;
-            return Err(error);
+        match taken {
+            Ok(()) => Ok(taker),
+            Err(error) => taker.as_ref().close().and(Err(error)),
         }
-        Ok(taker)
     }
 }

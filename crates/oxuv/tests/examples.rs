@@ -194,25 +194,6 @@ fn tcp_echo_told_an_address_in_use_says_so_and_fails() {
 }
 
 #[test]
-fn udp_ping_answers_itself_and_ends() {
-    let (lines, errors, status) = Example::start("udp_ping", &[]).end();
-    assert!(status.success() && errors.is_empty(), "{errors}");
-    assert_eq!(lines.len(), 3);
-    for (nth, line) in lines.iter().enumerate() {
-        assert!(line.starts_with(&format!("answer {} after ", nth + 1)), "{line}");
-    }
-}
-
-#[test]
-fn udp_ping_tells_of_pings_that_nobody_answers() {
-    let gone = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let (lines, errors, status) = Example::start("udp_ping", &[&gone.to_string()]).end();
-    assert!(lines.iter().all(|line| line == "no answer: ECONNREFUSED: connection refused"), "{lines:?}");
-    assert!(errors.contains("3 of 3 pings got no answer"), "{errors}");
-    assert_eq!(status.code(), Some(1));
-}
-
-#[test]
 fn pass_listener_is_greeted_by_the_other_process() {
     let (lines, errors, status) = Example::start("pass_listener", &[]).end();
     assert!(status.success() && errors.is_empty(), "{errors}");
@@ -246,5 +227,24 @@ fn pipe_echo_told_a_path_in_use_says_so_and_fails() {
     let (lines, errors, status) = Example::start("pipe_echo", &[path.to_str().unwrap()]).end();
     assert!(lines.is_empty());
     assert!(errors.contains("socket") && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn udp_ping_answers_itself_and_ends() {
+    let (lines, errors, status) = Example::start("udp_ping", &[]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert_eq!(lines.len(), 3);
+    for (nth, line) in lines.iter().enumerate() {
+        assert!(line.starts_with(&format!("answer {} after ", nth + 1)), "{line}");
+    }
+}
+
+#[test]
+fn udp_ping_tells_of_pings_that_nobody_answers() {
+    let gone = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (lines, errors, status) = Example::start("udp_ping", &[&gone.to_string()]).end();
+    assert!(lines.iter().all(|line| line == "no answer: ECONNREFUSED: connection refused"), "{lines:?}");
+    assert!(errors.contains("3 of 3 pings got no answer"), "{errors}");
     assert_eq!(status.code(), Some(1));
 }

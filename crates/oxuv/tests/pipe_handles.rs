@@ -11,7 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 
 use common::{Trace, new_loop, run, run_until};
-use oxuv::{Errno, Loop, Mode, Passed, Pipe, Tcp};
+use oxuv::{Errno, Loop, Mode, Passed, Pipe, Tcp, Udp};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 /// A stream handle for one end of a pair, and the other end.
@@ -100,6 +100,20 @@ fn pipes_and_files_are_passed_each_as_what_it_is() {
     assert!(stream.is_readable() && stream.is_writable());
     writer.write_all(b"12345").unwrap();
     read_all(&lp, &reader, 5);
+}
+
+#[test]
+fn a_udp_handle_is_passed_and_receives_at_the_other_end() {
+    let lp = new_loop();
+    let (one, other) = Pipe::pair_for_handles(&lp).unwrap();
+    let udp = Udp::new(&lp).unwrap();
+    udp.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let address = udp.local_addr().unwrap();
+    assert_eq!(one.try_write_with_handle(b"x", &udp), Ok(1));
+    udp.close().unwrap();
+    read_all(&lp, &other, 1);
+    let Passed::Udp(udp) = other.take_handle().unwrap() else { panic!("a UDP handle was sent") };
+    assert_eq!(udp.local_addr().unwrap(), address);
 }
 
 /// A handle that a blocking sender has sent must not make the receiver wait.

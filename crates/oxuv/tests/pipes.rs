@@ -15,14 +15,14 @@ use oxuv::{Errno, Pipe, PipeName};
 fn a_server_sends_back_what_a_client_writes() {
     let (lp, place) = (new_loop(), Place::new("echo"));
     let server = Pipe::new(&lp).unwrap();
-    server.bind(&place.path("socket")).unwrap();
+    server.bind(place.path("socket")).unwrap();
     server
         .listen(16, |server, connection| {
             connection.unwrap();
             let client = server.accept().unwrap();
             client
                 .read_start(|client, read| match read {
-                    Ok(bytes) => client.write(bytes.to_vec(), |_, sent| sent.unwrap()).unwrap(),
+                    Ok(bytes) => client.write_copy(bytes, |_, sent| sent.unwrap()).unwrap(),
                     Err(error) => {
                         assert_eq!(error, Errno::EOF);
                         client.close().unwrap();
@@ -34,7 +34,7 @@ fn a_server_sends_back_what_a_client_writes() {
         .unwrap();
     let client = Pipe::new(&lp).unwrap();
     let got = Rc::new(RefCell::new(Vec::new()));
-    client.connect(&place.path("socket"), |_, connected| connected.unwrap()).unwrap();
+    client.connect(place.path("socket"), |_, connected| connected.unwrap()).unwrap();
     client.write("hello", |_, sent| sent.unwrap()).unwrap();
     let gets = got.clone();
     client
@@ -104,14 +104,14 @@ fn names_that_cannot_be_are_refused_at_once() {
     assert_eq!(pipe.bind(PipeName::Path("a\0b".into())), Err(Errno::EINVAL));
     assert_eq!(pipe.bind(PipeName::Path("".into())), Err(Errno::EINVAL));
     assert_eq!(pipe.connect(PipeName::Unnamed, |_, _| unreachable!()), Err(Errno::EINVAL));
-    assert_eq!(pipe.bind(&place.path("no/such/directory")), Err(Errno::EACCES));
+    assert_eq!(pipe.bind(place.path("no/such/directory")), Err(Errno::EACCES));
     let taken = UnixListener::bind(place.path("taken")).unwrap();
-    assert_eq!(pipe.bind(&place.path("taken")), Err(Errno::EADDRINUSE));
+    assert_eq!(pipe.bind(place.path("taken")), Err(Errno::EADDRINUSE));
     drop(taken);
-    pipe.bind(&place.path("socket")).unwrap();
-    assert_eq!(pipe.bind(&place.path("another")), Err(Errno::EINVAL));
+    pipe.bind(place.path("socket")).unwrap();
+    assert_eq!(pipe.bind(place.path("another")), Err(Errno::EINVAL));
     pipe.close().unwrap();
-    assert_eq!(pipe.bind(&place.path("socket")), Err(Errno::EINVAL));
+    assert_eq!(pipe.bind(place.path("socket")), Err(Errno::EINVAL));
     assert!(!place.path("another").exists());
 }
 
@@ -119,22 +119,22 @@ fn names_that_cannot_be_are_refused_at_once() {
 fn a_connect_that_fails_is_told_in_pending_and_can_be_tried_again() {
     let (lp, place, trace) = (new_loop(), Place::new("refused"), Trace::new());
     let pipe = Pipe::new(&lp).unwrap();
-    pipe.connect(&place.path("socket"), trace.tells("connect")).unwrap();
-    assert_eq!(pipe.connect(&place.path("socket"), |_, _| unreachable!()), Err(Errno::EALREADY));
+    pipe.connect(place.path("socket"), trace.tells("connect")).unwrap();
+    assert_eq!(pipe.connect(place.path("socket"), |_, _| unreachable!()), Err(Errno::EALREADY));
     assert_eq!(pipe.write("lost", |_, _| unreachable!()), Err(Errno::EPIPE));
     assert!(trace.take().is_empty());
     run(&lp);
     assert_eq!(trace.take(), ["connect ENOENT"]);
     drop(UnixListener::bind(place.path("socket")).unwrap());
-    pipe.connect(&place.path("socket"), trace.tells("connect")).unwrap();
+    pipe.connect(place.path("socket"), trace.tells("connect")).unwrap();
     run(&lp);
     assert_eq!(trace.take(), ["connect ECONNREFUSED"]);
     let _listener = UnixListener::bind(place.path("other")).unwrap();
-    pipe.connect(&place.path("other"), trace.tells("connect")).unwrap();
+    pipe.connect(place.path("other"), trace.tells("connect")).unwrap();
     run(&lp);
     assert_eq!(trace.take(), ["connect ok"]);
     assert!(pipe.is_readable() && pipe.is_writable());
-    pipe.connect(&place.path("other"), trace.tells("connect")).unwrap();
+    pipe.connect(place.path("other"), trace.tells("connect")).unwrap();
     pipe.close().unwrap();
     run(&lp);
     assert_eq!(trace.take(), ["connect ECANCELED"]);

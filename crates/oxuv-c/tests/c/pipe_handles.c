@@ -61,6 +61,27 @@ static void a_listener_is_sent(void) {
   run_dry();
 }
 
+static void a_udp_handle_is_sent(void) {
+  uv_pipe_t *one, *other;
+  uv_udp_t *udp = dirty(sizeof(*udp)), *taken = dirty(sizeof(*taken));
+  uv_buf_t buf = uv_buf_init("x", 1);
+  struct sockaddr_in address = local(0);
+  new_pipes(&one, &other);
+  CHECK(uv_udp_init(&loop, udp) == 0 && uv_udp_init(&loop, taken) == 0);
+  CHECK(uv_try_write2((uv_stream_t*) one, &buf, 1, (uv_stream_t*) udp) == UV_EBADF);
+  CHECK(uv_udp_bind(udp, (struct sockaddr*) &address, 0) == 0);
+  CHECK(uv_try_write2((uv_stream_t*) one, &buf, 1, (uv_stream_t*) udp) == 1);
+  UNTIL(got == 1);
+  CHECK(uv_pipe_pending_type(other) == UV_UDP);
+  CHECK(uv_accept((uv_stream_t*) other, (uv_stream_t*) taken) == 0);
+  CHECK(taken->io_watcher.fd >= 0 && taken->io_watcher.fd != udp->io_watcher.fd);
+  uv_close((uv_handle_t*) udp, free_handle);
+  uv_close((uv_handle_t*) taken, free_handle);
+  close_pipe(one);
+  close_pipe(other);
+  run_dry();
+}
+
 static void what_cannot_be_sent(void) {
   int port, fd;
   uv_pipe_t *one, *other, *plain = half_of_a_pair(0, &fd);
@@ -174,6 +195,7 @@ int main(void) {
   signal(SIGPIPE, SIG_IGN);
   CHECK(uv_loop_init(&loop) == 0);
   a_listener_is_sent();
+  a_udp_handle_is_sent();
   what_cannot_be_sent();
   a_large_message_brings_one_handle();
   a_cancelled_write_sends_no_handle();

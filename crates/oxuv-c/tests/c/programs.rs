@@ -74,8 +74,8 @@ programs! {
     threads_may_end_in_a_callback: "end_thread.c";
     timers_and_watchers: "timer.c";
     trees_of_bsds_macros: "tree.c";
-    units_of_16_bits_become_bytes_and_come_back: "strings.c";
     turns_and_their_rounds: "turn.c";
+    units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
     work_of_many_loops: "work_threads.c";
     work_on_one_thread: "work.c";

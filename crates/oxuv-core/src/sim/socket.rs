@@ -109,6 +109,9 @@ impl World {
     /// A socket that nothing refers to any more.
     pub(super) fn release(&mut self, socket: Socket) {
         match socket.role {
+            Role::Connected(connection) if self.connections[connection].holders > 1 => {
+                self.connections[connection].holders -= 1;
+            }
             Role::Fresh | Role::Datagrams(_) => {}
             Role::Connected(connection) if self.connections[connection].holders > 1 => {
                 self.connections[connection].holders -= 1;
