@@ -35,6 +35,7 @@ errors! {
     EACCES = libc::EACCES;
     EADDRNOTAVAIL = libc::EADDRNOTAVAIL;
     EHOSTUNREACH = libc::EHOSTUNREACH;
+    ENAMETOOLONG = libc::ENAMETOOLONG;
     ENETUNREACH = libc::ENETUNREACH;
     EBADF = libc::EBADF;
     EBUSY = libc::EBUSY;
@@ -43,6 +44,7 @@ errors! {
     ECONNRESET = libc::ECONNRESET;
     EEXIST = libc::EEXIST;
     EFAULT = libc::EFAULT;
+    EFBIG = libc::EFBIG;
     EINPROGRESS = libc::EINPROGRESS;
     EINTR = libc::EINTR;
     EINVAL = libc::EINVAL;
@@ -63,7 +65,9 @@ errors! {
     EPERM = libc::EPERM;
     EPIPE = libc::EPIPE;
     EPROTOTYPE = libc::EPROTOTYPE;
+    ESPIPE = libc::ESPIPE;
     ETIMEDOUT = libc::ETIMEDOUT;
+    EXDEV = libc::EXDEV;
     UNKNOWN = 4094;
     EOF = 4095;
 }

@@ -15,6 +15,7 @@ pub mod epoll;
 mod errno;
 mod errno_names;
 pub mod file;
+pub mod fs;
 pub mod interface;
 mod link_local;
 pub mod net;
