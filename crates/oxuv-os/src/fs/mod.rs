@@ -12,6 +12,8 @@ mod metadata;
 mod names;
 mod send;
 mod temporary;
+#[cfg(test)]
+mod tests;
 mod times;
 mod volume;
 
