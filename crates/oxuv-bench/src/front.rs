@@ -18,7 +18,7 @@ pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::resu
         "async" => async_(operations),
         "async-coalesced" => async_coalesced(operations),
         "echo-write" => serve(|client, bytes| {
-            client.write(Vec::from(bytes), |_, written| written.expect("the client reads what it is sent"))
+            client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent"))
         }),
         "echo-try" => serve(|client, bytes| client.try_write(bytes).map(drop)),
         _ => return Err(format!("there is no workload {program:?}")),
@@ -79,13 +79,15 @@ fn timers(program: &str, handles: usize, operations: usize) -> Result<i64> {
     let lp = Loop::new()?;
     let mut random = Random::default();
     let timers = (0..handles).map(|_| Timer::new(&lp)).collect::<Result<Vec<_>>>()?;
+    // So each has its closure, and is started again and again with it.
+    timers.iter().try_for_each(|timer| timer.start(Duration::ZERO, |_| {}).and_then(|()| timer.stop()))?;
     let mut start_all = |longest: u64| {
-        timers.iter().try_for_each(|timer| timer.start(Duration::from_millis(1 + random.below(longest)), |_| {}))
+        timers.iter().try_for_each(|timer| timer.restart(Duration::from_millis(1 + random.below(longest))))
     };
     // The order of `in_another_order` in `c/timer.c`.
     let shuffled = || (0..handles).map(|nth| &timers[nth * 7919 % handles]);
     let stop_all = || shuffled().try_for_each(|timer| timer.stop());
-    let put_all_off = || shuffled().try_for_each(|timer| timer.start(Duration::from_millis(LONGEST_MS + 1), |_| {}));
+    let put_all_off = || shuffled().try_for_each(|timer| timer.restart(Duration::from_millis(LONGEST_MS + 1)));
     if program == "timer-rearm" {
         start_all(LONGEST_MS)?;
     }

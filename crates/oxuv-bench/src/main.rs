@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod baseline;
 mod build;
 mod callgrind;
 mod client;
@@ -20,6 +21,7 @@ use workload::Workload;
 
 const USAGE: &str = "usage: oxuv-bench [--quick] [--only=CONTESTANT,...] [--at=WORKLOAD,...] [GROUP ...]
        oxuv-bench profile CONTESTANT WORKLOAD
+       oxuv-bench check [--update-baseline]
 
 groups:      instructions (with allocations), syscalls, times; all unless given
 contestants: rust, c, libuv, epoll
@@ -34,6 +36,8 @@ fn main() -> ExitCode {
             _ => Err(format!("{handles:?} and {operations:?} are not both numbers")),
         },
         ["profile", contestant, workload] => profile(contestant, workload),
+        ["check"] => check(false),
+        ["check", "--update-baseline"] => check(true),
         _ => measure(&words),
     };
     match done {
@@ -51,6 +55,17 @@ fn profile(contestant: &str, workload: &str) -> Result<(), String> {
     let profile = callgrind::profile(contestant, &build::build()?, workload)?;
     profile::print(&profile);
     Ok(())
+}
+
+fn check(update: bool) -> Result<(), String> {
+    if cfg!(debug_assertions) {
+        return Err("the baseline is that of a release build".into());
+    }
+    needs("valgrind")?;
+    needs("strace")?;
+    let contestants = Contestant::ALL.to_vec();
+    let measurement = Measurement { programs: build::build()?, contestants, workloads: Vec::new(), quick: true };
+    baseline::check(&measurement, update)
 }
 
 fn measure(words: &[&str]) -> Result<(), String> {

@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+use crate::baseline::Counts;
 use crate::build::Programs;
 use crate::callgrind;
 use crate::client::{self, Outcome};
@@ -42,15 +43,32 @@ impl Measurement {
         let mut table = Table::new("System calls per operation", &self.contestants);
         for &workload in &self.workloads {
             let Some((short, long)) = workload.counted else { continue };
-            let counts = self.of_each(workload, |contestant| {
-                let more = self.count_calls(contestant, workload, long)?;
-                let less = self.count_calls(contestant, workload, short)?;
-                Ok((more - less) / (long - short) as f64)
-            })?;
+            let counts =
+                self.of_each(workload, |contestant| self.calls_per_operation(contestant, workload, short, long))?;
             table.numbers(workload.title, &counts);
         }
         table.print();
         Ok(())
+    }
+
+    /// All that is counted, for one contestant at one workload.
+    pub(crate) fn counts(&self, contestant: Contestant, workload: &Workload) -> Result<Counts, String> {
+        let (short, long) = workload.counted.ok_or_else(|| format!("{} is only timed", workload.name))?;
+        let profile = callgrind::profile(contestant, &self.programs, workload)?;
+        let system_calls = self.calls_per_operation(contestant, workload, short, long)?;
+        Ok(Counts { instructions: profile.instructions(), allocations: profile.allocations(), system_calls })
+    }
+
+    fn calls_per_operation(
+        &self,
+        contestant: Contestant,
+        workload: &Workload,
+        short: usize,
+        long: usize,
+    ) -> Result<f64, String> {
+        let more = self.count_calls(contestant, workload, long)?;
+        let less = self.count_calls(contestant, workload, short)?;
+        Ok((more - less) / (long - short) as f64)
     }
 
     fn count_calls(&self, contestant: Contestant, workload: &Workload, operations: usize) -> Result<f64, String> {

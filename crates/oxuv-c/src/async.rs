@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering
 use oxuv_core::kernel::Kernel;
 use oxuv_core::{AsyncSender, Errno, Key};
 
-use crate::handle::{self, key};
+use crate::handle;
 use crate::loop_::{User, guard, kernel, with};
 use crate::types::{UV_ASYNC, uv_handle_t, uv_loop_t};
 
@@ -70,15 +70,33 @@ pub unsafe extern "C-unwind" fn uv_async_init(
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_async_send(handle: *mut uv_async_t) -> c_int {
     // SAFETY: the key is written at init only; whoever sends has been told of the handle after that. Of the rest only
-    // the atomic word is touched, and the sender while that word says that it is in use: `close` waits until it is not.
+    // the atomic word is touched here.
     unsafe {
-        if key(handle.cast()) == Key::default() {
+        if (*handle).handle.key == 0 {
             return Errno::EINVAL.code();
         }
+        // A callback is due that has not begun. Writing the word, unchanged, shows it what we wrote before.
+        let sends = &(*handle).sends;
+        if sends.load(Relaxed) & SENT != 0 && sends.fetch_or(0, AcqRel) & SENT != 0 {
+            return 0;
+        }
+        send(handle)
+    }
+}
+
+/// As [`uv_async_send`], when no callback was due: rings the bell.
+///
+/// # Safety
+/// `handle` was initialised, and its memory is valid until this returns.
+#[inline(never)]
+unsafe fn send(handle: *mut uv_async_t) -> c_int {
+    // SAFETY: but for the atomic word only the sender is touched, while that word says that it is in use: `close` waits
+    // until it is not.
+    unsafe {
         let sends = &(*handle).sends;
         let mut seen = sends.load(Relaxed);
         loop {
-            // A callback is due that has not begun. Writing the word, unchanged, shows it what we wrote before.
+            // Somebody else has sent meanwhile.
             if seen & SENT != 0 && sends.fetch_or(0, AcqRel) & SENT != 0 {
                 return 0;
             }

@@ -90,9 +90,11 @@ pub unsafe extern "C-unwind" fn uv_loop_set_data(loop_: *mut uv_loop_t, data: *m
     unsafe { (*loop_).data = data }
 }
 
-/// Gives back what the library has outside its loops: the copy of the arguments that `uv_setup_args` made. Loops that are
-/// open stay so. Once is enough; more often does no harm.
+/// Gives back what the library has outside its loops: the threads, which first run what is queued, and the copy of the
+/// arguments that `uv_setup_args` made. Loops that are open stay so. Once is enough; more often does no harm. Not to be
+/// called from a thread of the pool.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn uv_library_shutdown() {
+    crate::loop_::kernel::end_threads();
     crate::system::title::give_back();
 }

@@ -6,7 +6,7 @@ use oxuv_core::{Errno, Key, Result};
 
 use crate::error::{code, ignored};
 use crate::kinds::has_descriptor;
-use crate::loop_::{Loop, User, with};
+use crate::loop_::{Loop, User, with, with_core};
 use crate::types::{
     UV_ASYNC, UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_stream_t,
 };
@@ -63,11 +63,10 @@ pub(crate) unsafe fn with_open<R>(
     // SAFETY: the caller says that the fields have a value. A handle with a key that is not closing has an open loop,
     // which cannot be closed before it.
     unsafe {
-        let key = key(handle);
-        if key == Key::default() || (*handle).flags & CLOSING != 0 {
+        if (*handle).key == 0 || (*handle).flags & CLOSING != 0 {
             return Err(Errno::EINVAL);
         }
-        with((*handle).r#loop, |core| call(core, key))
+        with_core((*handle).r#loop, |core| call(core, key(handle)))
     }
 }
 

@@ -25,6 +25,7 @@ mod error;
 mod fs;
 mod handle;
 mod if_name;
+mod job;
 mod kinds;
 #[path = "loop.rs"]
 mod loop_;
@@ -48,6 +49,7 @@ mod types;
 mod version;
 mod walk;
 mod watcher;
+mod work;
 mod write;
 mod wtf8;
 
@@ -82,5 +84,6 @@ pub use types::*;
 pub use version::*;
 pub use walk::*;
 pub use watcher::*;
+pub use work::*;
 pub use write::*;
 pub use wtf8::*;

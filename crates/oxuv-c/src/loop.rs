@@ -61,6 +61,18 @@ pub(crate) unsafe fn with<R: Answer>(loop_: *mut uv_loop_t, call: impl FnOnce(&m
         if loop_.is_null() || (*loop_).core.is_null() {
             return R::without_loop();
         }
+        with_core(loop_, call)
+    }
+}
+
+/// As [`with`], for a loop that is known to have its core.
+///
+/// # Safety
+/// `loop_` was initialised, and is not closed. Nothing else is in its core.
+#[inline]
+pub(crate) unsafe fn with_core<R>(loop_: *mut uv_loop_t, call: impl FnOnce(&mut Loop) -> R) -> R {
+    // SAFETY: as in `with`.
+    unsafe {
         let core = &mut *(*loop_).core;
         core.set_active_handles((*loop_).active_handles);
         let answer = guard(|| call(core));
@@ -185,12 +197,30 @@ pub(crate) mod kernel {
     use std::ffi::c_int;
     use std::os::fd::{FromRawFd, OwnedFd};
 
-    pub(crate) use oxuv_core::linux::Linux as Kernel;
+    use oxuv_core::linux::Linux;
+    use oxuv_core::pool::{Pool, PoolOf};
     use oxuv_os::Descriptor;
+
+    use crate::job::Request;
+
+    pub(crate) type Kernel = Linux<Request>;
+
+    /// The threads of all loops. Their name is the one that libuv's have.
+    static POOL: Pool<Request> = Pool::new(c"libuv-worker");
 
     pub(crate) fn new() -> oxuv_core::Result<Kernel> {
         // Whether a write to a closed connection raises SIGPIPE is for the program to say, as with libuv.
-        Kernel::new(true)
+        Kernel::with_pool(true, PoolOf::Process(&POOL))
+    }
+
+    /// A request as this kernel takes it.
+    pub(crate) fn job(request: Request) -> Request {
+        request
+    }
+
+    /// Runs what is queued, and ends the threads.
+    pub(crate) fn end_threads() {
+        POOL.shutdown();
     }
 
     pub(crate) fn backend_fd(kernel: &Kernel) -> c_int {
@@ -224,9 +254,20 @@ pub(crate) mod kernel {
     pub(crate) use oxuv_core::sim::Sim as Kernel;
     use oxuv_core::sim::{Faults, Fd};
 
+    use oxuv_core::kernel::Job;
+
+    use crate::job::Request;
+
     pub(crate) fn new() -> oxuv_core::Result<Kernel> {
         Ok(Kernel::new(1, Faults::none()))
     }
+
+    pub(crate) fn job(request: Request) -> Box<dyn Job> {
+        Box::new(request)
+    }
+
+    /// There are no threads.
+    pub(crate) fn end_threads() {}
 
     pub(crate) fn backend_fd(_: &Kernel) -> c_int {
         -1

@@ -5,8 +5,19 @@ use std::ffi::{c_int, c_void};
 use oxuv_core::Errno;
 
 use crate::error::code;
+use crate::job;
+use crate::random::{UV_RANDOM, uv_random_t};
 use crate::types::{UV_WRITE, uv_req_t, uv_req_type};
+use crate::work::{UV_WORK, uv_work_t};
 use crate::write;
+
+/// The loop of a request that threads work on, and its place there.
+macro_rules! job_of {
+    ($req:ident as $kind:ty) => {{
+        let req: *mut $kind = $req.cast();
+        ((*req).r#loop, &raw const (*req).job)
+    }};
+}
 
 /// The program's own value.
 ///
@@ -41,17 +52,23 @@ pub unsafe extern "C-unwind" fn uv_req_get_type(req: *const uv_req_t) -> uv_req_
 /// Takes a request back: its callback is still to come, and hears UV_ECANCELED. Of a write, what was sent stays sent, and
 /// `uv_write_nwritten` tells how much; one that has ended by now keeps its result, and this is 0 all the same.
 ///
+/// What a thread of the pool is to do can be taken back until it has begun: UV_EBUSY from then on, also when it is done.
+///
 /// UV_EBUSY for a write to a closing stream; UV_EINVAL for a kind of request that cannot be taken back.
 ///
 /// # Safety
 /// `req` is a request whose callback has not run, or runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_cancel(req: *mut uv_req_t) -> c_int {
-    // SAFETY: the function that made a request of it has written its type, which says what it is.
+    // SAFETY: the function that made a request of it has written its type, which says what it is, and all of the fields that
+    // are looked at.
     unsafe {
-        match (*req).r#type {
-            UV_WRITE => code(write::cancel(req.cast())),
-            _ => Errno::EINVAL.code(),
-        }
+        let (loop_, place) = match (*req).r#type {
+            UV_WRITE => return code(write::cancel(req.cast())),
+            UV_WORK => job_of!(req as uv_work_t),
+            UV_RANDOM => job_of!(req as uv_random_t),
+            _ => return Errno::EINVAL.code(),
+        };
+        code(job::cancel(loop_, place))
     }
 }

@@ -14,13 +14,13 @@ use oxuv_core::{Errno, Event, Key, Mode, Result};
 
 use crate::error::code;
 use crate::handle::CLOSED;
-use crate::loop_::{Loop, User, ask, guard, show_counts, with};
+use crate::loop_::{Loop, User, guard, show_counts, with};
 use crate::poll::{events_of, uv_poll_t};
 use crate::tcp_connect::uv_connect_t;
 use crate::types::{
     uv_buf_t, uv_handle_t, uv_loop_t, uv_shutdown_t, uv_stream_t, uv_timer_t, uv_watcher_t, uv_write_t,
 };
-use crate::write::free_bufs;
+use crate::write::{free_bufs, show_queue_size};
 
 /// What libuv suggests to whom it asks for memory.
 const SUGGESTED_SIZE: usize = 65536;
@@ -46,11 +46,18 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             core.begin(mode);
             Ok(outer)
         })?;
-        while let Some(event) = next(loop_) {
-            call(loop_, event);
-        }
-        if (*loop_).core.is_null() {
-            return Ok(false);
+        loop {
+            if (*loop_).core.is_null() {
+                // A callback has closed it.
+                return Ok(false);
+            }
+            if let Some((_, _, user)) = guard(|| (*(*loop_).core).next_watcher()) {
+                call_watcher(user);
+            } else if let Some(event) = next(loop_) {
+                call(loop_, event);
+            } else {
+                break;
+            }
         }
         (*loop_).stop_flag = 0;
         with(loop_, |core| {
@@ -61,24 +68,36 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
     }
 }
 
-/// The next event; `None` when the run is over, or when a callback has closed the loop.
+/// The next event that is not another watcher's; `None` when the run is over.
 ///
 /// # Safety
-/// `loop_` was initialised, and may have been closed.
+/// `loop_` has its core.
 #[inline]
 unsafe fn next(loop_: *mut uv_loop_t) -> Option<Event<User>> {
-    // SAFETY: the core is there, or the pointer is null; the borrow ends with this call of ours.
+    // SAFETY: the core is there; the borrow ends with this call of ours.
     unsafe {
-        if (*loop_).core.is_null() {
-            return None;
-        }
         let core = &mut *(*loop_).core;
         // What programs may have changed in the callback.
         core.set_active_handles((*loop_).active_handles);
         core.set_stop((*loop_).stop_flag != 0);
-        let event = guard(|| core.next());
+        let event = guard(|| core.next_other());
         show_counts(loop_, core);
         event
+    }
+}
+
+/// Calls the callback of an idle, prepare or check handle.
+///
+/// # Safety
+/// As for [`call`].
+#[inline]
+unsafe fn call_watcher(user: User) {
+    let watcher: *mut uv_watcher_t = user.0.cast();
+    // SAFETY: the handle is valid, and of this layout whatever of the three it is.
+    unsafe {
+        if let Some(cb) = (*watcher).watcher_cb {
+            cb(watcher);
+        }
     }
 }
 
@@ -92,12 +111,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
     // structure of this type, which is not ours to touch any more once its callback runs.
     unsafe {
         match event {
-            Event::Idle { user, .. } | Event::Prepare { user, .. } | Event::Check { user, .. } => {
-                let watcher: *mut uv_watcher_t = user.0.cast();
-                if let Some(cb) = (*watcher).watcher_cb {
-                    cb(watcher);
-                }
-            }
+            Event::Idle { user, .. } | Event::Prepare { user, .. } | Event::Check { user, .. } => call_watcher(user),
             Event::Timer { user, .. } => {
                 let timer: *mut uv_timer_t = user.0.cast();
                 if let Some(cb) = (*timer).timer_cb {
@@ -106,13 +120,27 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
             }
             Event::Async { user, .. } => crate::async_::call(user.0.cast()),
             Event::NeedBuffer { key, user } => read(loop_, key, user.0.cast()),
+            Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
+            _ => call_other(event),
+        }
+    }
+}
+
+/// As [`call`], for what does not happen all the time: apart, so that the driver has its registers for what does.
+///
+/// # Safety
+/// As for [`call`].
+#[inline(never)]
+unsafe fn call_other(event: Event<User>) {
+    // SAFETY: as in `call`.
+    unsafe {
+        match event {
             Event::HungUp { user, .. } => {
                 let (stream, buf): (*mut uv_stream_t, _) = (user.0.cast(), NO_BUFFER);
                 if let Some(cb) = (*stream).read_cb {
                     cb(stream, Errno::EOF.code() as isize, &raw const buf);
                 }
             }
-            Event::Written { key, user, result } => written(loop_, key, user.0.cast(), code(result)),
             Event::ShutDown { user, result, .. } => shut_down(user.0.cast(), code(result)),
             Event::Connection { user, result: Ok(()), .. } => {
                 let stream: *mut uv_stream_t = user.0.cast();
@@ -130,6 +158,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(poll, status, events_of(readiness));
                 }
             }
+            Event::Done { user, result } => crate::job::done(user.0.cast(), result),
             Event::Closed { user, .. } => {
                 let handle: *mut uv_handle_t = user.0.cast();
                 (*handle).flags |= CLOSED;
@@ -137,6 +166,8 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(handle);
                 }
             }
+            // Those are `call`'s.
+            _ => {}
         }
     }
 }
@@ -186,13 +217,14 @@ unsafe fn read_into(core: &mut Loop, key: Key, buf: uv_buf_t) -> Option<isize> {
 
 /// # Safety
 /// As for [`call`]: a `Written` event of `req`.
-unsafe fn written(loop_: *mut uv_loop_t, key: Key, req: *mut uv_write_t, status: c_int) {
+#[inline]
+unsafe fn written(req: *mut uv_write_t, status: c_int) {
     // SAFETY: the core is done with the request's buffers. Its stream is valid: it has not been told that it is closed.
     unsafe {
         free_bufs(req);
-        let stream = (*req).handle;
-        if let Ok(size) = ask(loop_, |core| core.write_queue_size(key)) {
-            (*stream).write_queue_size = size;
+        if status < 0 {
+            // What was never sent has counted as queued until now.
+            show_queue_size((*req).handle);
         }
         if let Some(cb) = (*req).cb {
             cb(req, status);

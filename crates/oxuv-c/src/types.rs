@@ -118,12 +118,12 @@ pub struct uv_timer_t {
     /// What all handles have.
     pub handle: uv_handle_t,
     pub(crate) timer_cb: uv_timer_cb,
-    _node: [usize; 3],
-    /// Milliseconds of the loop's time at which it is due, as its last start had it.
+    /// Milliseconds of the loop's time at which it is due, as its last start had it. Beside the callback, since with
+    /// a million timers it is the memory touched that takes the time.
     pub(crate) due: u64,
     /// Milliseconds, exactly as the program gave them. The core has nanoseconds, which saturate.
     pub(crate) repeat: u64,
-    _start_id: u64,
+    _rest: [usize; 4],
 }
 
 /// What idle, prepare and check handles look like. C has a type for each.

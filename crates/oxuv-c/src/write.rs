@@ -4,11 +4,11 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::ptr::{copy_nonoverlapping, null_mut};
 use std::slice;
 
-use oxuv_core::{Buffers, Errno, Result};
+use oxuv_core::{Buffers, Errno, Progress, Result};
 
 use crate::error::code;
-use crate::handle::with_open;
-use crate::loop_::User;
+use crate::handle::{key, with_open};
+use crate::loop_::{User, ask};
 use crate::memory::{free, malloc};
 use crate::stream::is_closing;
 use crate::types::{
@@ -102,6 +102,40 @@ impl Buffers for Bufs {
     }
 }
 
+/// One buffer in C's hands, which is what most programs write: where the number is known, the core has less to do.
+struct OneBuf {
+    buf: uv_buf_t,
+}
+
+impl OneBuf {
+    /// EINVAL for too many bytes, and for bytes at a null address.
+    ///
+    /// # Safety
+    /// If the size is within the limit, the bytes stay valid and unchanged until the value is out of use.
+    #[inline]
+    unsafe fn new(buf: uv_buf_t) -> Result<OneBuf> {
+        if buf.len as u64 > MAX_BYTES || (buf.base.is_null() && buf.len > 0) {
+            return Err(Errno::EINVAL);
+        }
+        Ok(OneBuf { buf })
+    }
+}
+
+impl Buffers for OneBuf {
+    #[inline]
+    fn count(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn get(&self, _nth: usize) -> &[u8] {
+        let uv_buf_t { base, len } = self.buf;
+        // SAFETY: the bytes are valid as long as this value is, by the word given to `new`, where they were seen to be
+        // no more than a slice may have. A null buffer is empty: it is not looked at.
+        unsafe { if len == 0 { &[] } else { slice::from_raw_parts(base.cast(), len) } }
+    }
+}
+
 /// A buffer of these bytes.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn uv_buf_init(base: *mut c_char, len: c_uint) -> uv_buf_t {
@@ -125,7 +159,12 @@ pub unsafe extern "C-unwind" fn uv_write(
     cb: uv_write_cb,
 ) -> c_int {
     // SAFETY: the same is asked of our caller.
-    unsafe { uv_write2(req, handle, bufs, nbufs, null_mut(), cb) }
+    unsafe {
+        match nbufs {
+            1 => write_one(req, handle, *bufs, cb),
+            _ => write_many(req, handle, bufs, nbufs, cb),
+        }
+    }
 }
 
 /// As [`uv_write`]; and sends a handle along, which no kind of stream here can do yet.
@@ -143,37 +182,109 @@ pub unsafe extern "C-unwind" fn uv_write2(
     send_handle: *mut uv_stream_t,
     cb: uv_write_cb,
 ) -> c_int {
-    // SAFETY: the request is memory to write to, and the handle was initialised. What the core keeps until the write's
-    // event is our copy of the array, in the room that `free_bufs` frees there, or here if nothing is kept.
+    // SAFETY: the same is asked of our caller.
     unsafe {
-        let checked = Bufs::new(bufs, nbufs).and_then(|bufs| check_send_handle(handle, send_handle).map(|()| bufs));
-        let bufs = match checked.and_then(|bufs| make_room(req, bufs)) {
+        match Bufs::new(bufs, nbufs).and_then(|_| check_send_handle(handle, send_handle)) {
+            Ok(()) => uv_write(req, handle, bufs, nbufs, cb),
+            Err(error) => error.code(),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`uv_write`], with one buffer.
+#[inline]
+unsafe fn write_one(req: *mut uv_write_t, handle: *mut uv_stream_t, buf: uv_buf_t, cb: uv_write_cb) -> c_int {
+    // SAFETY: the same is asked of our caller. The request has room for the array of one, which is the copy of `buf`.
+    unsafe {
+        let one = match OneBuf::new(buf) {
+            Ok(one) => one,
+            Err(error) => return error.code(),
+        };
+        (*req).nbufs = 1;
+        let keep = |OneBuf { buf }: OneBuf| {
+            (*req).bufs = (&raw mut (*req).bufsml).cast();
+            *(*req).bufs = buf;
+            Bufs { array: (*req).bufs, count: 1, total: buf.len as u32, req }
+        };
+        code(write(req, handle, one, cb, keep).map(|_| ()))
+    }
+}
+
+/// # Safety
+/// As for [`uv_write`].
+#[inline(never)]
+unsafe fn write_many(
+    req: *mut uv_write_t,
+    handle: *mut uv_stream_t,
+    bufs: *const uv_buf_t,
+    nbufs: c_uint,
+    cb: uv_write_cb,
+) -> c_int {
+    // SAFETY: the same is asked of our caller. What the core keeps until the write's event is our copy of the array, in
+    // the room that `free_bufs` frees there, or here if nothing is kept.
+    unsafe {
+        let bufs = match Bufs::new(bufs, nbufs).and_then(|bufs| make_room(req, bufs)) {
             Ok(bufs) => bufs,
             Err(error) => return error.code(),
         };
+        let written = write(req, handle, bufs, cb, |bufs| bufs.keep_in(req));
+        if written != Ok(true) {
+            free_bufs(req);
+        }
+        code(written.map(|_| ()))
+    }
+}
+
+/// Writes, and says whether the core keeps the buffers.
+///
+/// # Safety
+/// As for [`uv_write`]; and the request has room for what `keep` makes.
+#[inline]
+unsafe fn write<T: Buffers>(
+    req: *mut uv_write_t,
+    handle: *mut uv_stream_t,
+    buffers: T,
+    cb: uv_write_cb,
+    keep: impl FnOnce(T) -> Bufs,
+) -> Result<bool> {
+    // SAFETY: the request is memory to write to, and the handle was initialised.
+    unsafe {
         (*req).req.r#type = UV_WRITE;
         (*req).req.sent = 0;
         (*req).cb = cb;
         (*req).handle = handle;
         (*req).send_handle = null_mut();
+        let total = buffers.total().unwrap_or(0);
         let written = with_open(handle.cast(), |core, key| {
-            let written = core.write(key, User::of(req), bufs, |bufs| bufs.keep_in(req));
-            let kept = written.map_err(|refused| refused.error)?.is_none();
-            Ok((kept, core.write_queue_size(key)?))
+            core.write(key, User::of(req), buffers, keep).map_err(|refused| refused.error)
         });
-        if !matches!(written, Ok((true, _))) {
-            free_bufs(req);
-        }
         match written {
-            Ok((kept, size)) => {
-                (*handle).write_queue_size = size;
-                if !kept {
-                    // It was the only one, and what is queued has failed.
-                    (*req).req.sent = bufs.total as usize - size;
-                }
-                0
+            Ok(Progress::Sent(_)) => {
+                // Nothing was queued before, nor is there now.
+                (*req).req.sent = total;
+                Ok(false)
             }
-            Err(error) => closed_is_bad(handle, error).code(),
+            Ok(progress) => {
+                show_queue_size(handle);
+                Ok(matches!(progress, Progress::Kept))
+            }
+            Err(error) => Err(closed_is_bad(handle, error)),
+        }
+    }
+}
+
+/// Shows programs in the handle how much is queued.
+///
+/// # Safety
+/// `stream` was initialised.
+#[cold]
+pub(crate) unsafe fn show_queue_size(stream: *mut uv_stream_t) {
+    // SAFETY: the handle was initialised.
+    unsafe {
+        let key = key(stream.cast());
+        if let Ok(size) = ask((*stream).handle.r#loop, |core| core.write_queue_size(key)) {
+            (*stream).write_queue_size = size;
         }
     }
 }
@@ -182,6 +293,7 @@ pub unsafe extern "C-unwind" fn uv_write2(
 ///
 /// # Safety
 /// `stream` was initialised.
+#[cold]
 unsafe fn closed_is_bad(stream: *const uv_stream_t, error: Errno) -> Errno {
     // SAFETY: the handle was initialised.
     if unsafe { is_closing(stream) } { Errno::EBADF } else { error }
@@ -271,8 +383,21 @@ pub(crate) unsafe fn free_bufs(req: *mut uv_write_t) {
 /// `handle` was initialised; `bufs` has `nbufs` buffers of valid bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_try_write(handle: *mut uv_stream_t, bufs: *const uv_buf_t, nbufs: c_uint) -> c_int {
-    // SAFETY: the same is asked of our caller.
-    unsafe { uv_try_write2(handle, bufs, nbufs, null_mut()) }
+    // SAFETY: the handle was initialised; the core does not keep the buffers.
+    unsafe {
+        if !(*handle).connect_req.is_null() || (*handle).write_queue_size != 0 {
+            return Errno::EAGAIN.code();
+        }
+        let written = match nbufs {
+            1 => OneBuf::new(*bufs).and_then(|one| try_write(handle, &one)),
+            _ => try_write_many(handle, bufs, nbufs),
+        };
+        match written {
+            // Not more than MAX_BYTES.
+            Ok(bytes) => bytes as c_int,
+            Err(error) => error.code(),
+        }
+    }
 }
 
 /// As [`uv_try_write`]; and sends a handle along, which no kind of stream here can do yet.
@@ -288,21 +413,36 @@ pub unsafe extern "C-unwind" fn uv_try_write2(
     nbufs: c_uint,
     send_handle: *mut uv_stream_t,
 ) -> c_int {
-    // SAFETY: the handle was initialised; the core does not keep the buffers.
+    // SAFETY: the same is asked of our caller.
     unsafe {
         if !(*handle).connect_req.is_null() || (*handle).write_queue_size != 0 {
             return Errno::EAGAIN.code();
         }
-        let written = Bufs::new(bufs, nbufs).and_then(|bufs| {
-            check_send_handle(handle, send_handle)?;
-            with_open(handle.cast(), |core, key| core.try_write(key, &bufs))
-                .map_err(|error| closed_is_bad(handle, error))
-        });
-        match written {
-            // Not more than MAX_BYTES.
-            Ok(bytes) => bytes as c_int,
+        match Bufs::new(bufs, nbufs).and_then(|_| check_send_handle(handle, send_handle)) {
+            Ok(()) => uv_try_write(handle, bufs, nbufs),
             Err(error) => error.code(),
         }
+    }
+}
+
+/// # Safety
+/// As for [`uv_try_write`].
+#[inline(never)]
+unsafe fn try_write_many(handle: *mut uv_stream_t, bufs: *const uv_buf_t, nbufs: c_uint) -> Result<usize> {
+    // SAFETY: the same is asked of our caller; the core does not keep the buffers.
+    unsafe {
+        let bufs = Bufs::new(bufs, nbufs)?;
+        try_write(handle, &bufs)
+    }
+}
+
+/// # Safety
+/// `handle` was initialised.
+#[inline]
+unsafe fn try_write(handle: *mut uv_stream_t, buffers: &impl Buffers) -> Result<usize> {
+    // SAFETY: the handle was initialised.
+    unsafe {
+        with_open(handle.cast(), |core, key| core.try_write(key, buffers)).map_err(|error| closed_is_bad(handle, error))
     }
 }
 

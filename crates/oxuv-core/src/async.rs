@@ -129,9 +129,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(AsyncSender { state: state.ok_or(Errno::EINVAL)?, bell: self.mailbox.bell.clone() })
     }
 
-    /// Begins to look through the async handles for those that were sent to.
+    /// Begins to tell of the jobs that have come back, and to look through the async handles for those that were sent to.
     #[inline(never)]
     pub(crate) fn open_mailbox(&mut self) {
+        let finished = self.kernel.collect_finished();
+        // Each of them is an event, and the wake-up that they came with is counted already.
+        self.poll.events += finished.saturating_sub(1);
         // Whoever rings after this sees the bell still, and rings it; whoever rang before has marked its handle.
         self.mailbox.bell.rung.swap(false, AcqRel);
         self.mailbox.left_open = false;
@@ -139,9 +142,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.walk(Walk::Asyncs, List::Async);
     }
 
+    #[inline]
     pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
-        if !self.mailbox.is_open {
-            return None;
+        if self.mailbox.is_open { self.next_sent_to() } else { None }
+    }
+
+    #[inline(never)]
+    fn next_sent_to(&mut self) -> Option<Event<U>> {
+        if let Some(event) = self.next_done() {
+            return Some(event);
         }
         while let Some(index) = self.slots.step(Walk::Asyncs) {
             let state = &self.mailbox.states[self.slots[index].state];

@@ -14,6 +14,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The next request of the handle at the head of the pass, or, when it has none any more, its end.
+    #[inline(never)]
     pub(crate) fn next_closing(&mut self) -> Option<Event<U>> {
         let index = self.slots.front(List::ClosingPass)?;
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);

@@ -6,6 +6,7 @@ use oxuv_os::tty::Modes;
 use oxuv_os::{Errno, Result};
 
 use crate::async_::Mailbox;
+use crate::job::Jobs;
 use crate::kernel::Kernel;
 use crate::metrics::Counts;
 use crate::pending::Pending;
@@ -59,6 +60,7 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) mailbox: Mailbox<K::Waker>,
     /// What was kept of the write that was last reported.
     pub(crate) spent: Option<B>,
+    pub(crate) jobs: Jobs<U, K::Job>,
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -91,6 +93,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             watches: Watches::default(),
             mailbox,
             spent: None,
+            jobs: Jobs::default(),
         };
         core.update_time();
         Ok(core)

@@ -53,6 +53,9 @@ pub enum Event<U> {
     Written { key: Key, user: U, result: Result<()> },
     /// A shutdown is done, or has failed. Phase: poll, pending or closing.
     ShutDown { key: Key, user: U, result: Result<()> },
+    /// A job has come back from the pool: it has run, or it was cancelled, with ECANCELED.
+    /// [`Core::take_job`](crate::Core::take_job) has it. Phase: poll.
+    Done { user: U, result: Result<()> },
     /// A handle is closed; its key is stale. Nothing will be heard of it again. Phase: closing.
     Closed { key: Key, user: U },
 }

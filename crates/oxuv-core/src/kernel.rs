@@ -12,16 +12,23 @@
 //! * **The clock** is monotonic, in nanoseconds, and `wait` does not return early without an event.
 //! * **The waker** may be used from any thread and from signal handlers, also after the kernel itself is gone. Each
 //!   wake-up makes a wait return with [`WAKE`]; several may be told as one.
+//! * **Jobs** run on other threads, each once, and come back by [`Kernel::next_finished`] in the order in which they were
+//!   finished or cancelled. As long as one has come back and was not taken, a wait returns with [`WAKE`], once. A kernel
+//!   that goes takes its jobs with it: those that have not begun are dropped.
 //! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`](oxuv_os::Errno) without effect.
 //!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
 
+use std::any::Any;
+use std::fmt;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
-use oxuv_os::Result;
 pub use oxuv_os::net::{BindFlags, Keepalive};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
+use oxuv_os::{Errno, Result};
+
+use crate::{Lane, Ticket};
 
 bitflags::bitflags! {
     /// What a descriptor is ready for, or is watched for (then `READ`, `WRITE` and `PRIORITY` only).
@@ -77,12 +84,43 @@ pub trait Wake: Send + Sync + 'static {
     fn wake(&self);
 }
 
+/// Something to be run on another thread. What it finds out it keeps: it comes back when it has run.
+pub trait Job: Any + Send {
+    /// Runs on a thread of the pool, once, if the job is not cancelled before. A panic in it aborts the process.
+    fn run(&mut self);
+}
+
+impl Job for Box<dyn Job> {
+    fn run(&mut self) {
+        (**self).run();
+    }
+}
+
+impl fmt::Debug for dyn Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Job")
+    }
+}
+
+/// A job that has come back.
+#[derive(Debug)]
+pub struct Finished<J> {
+    /// The number that it was submitted with.
+    pub request: u32,
+    /// The job itself.
+    pub job: J,
+    /// ECANCELED if it has not run.
+    pub result: Result<()>,
+}
+
 /// An operating system as the core sees it; the contract stands at the top of this module.
 pub trait Kernel {
     /// An owned descriptor.
     type Fd;
     /// What wakes this kernel's [`Kernel::wait`].
     type Waker: Wake + Clone;
+    /// What runs on other threads.
+    type Job: Job;
 
     /// The monotonic time in nanoseconds.
     fn now(&self) -> u64;
@@ -259,4 +297,22 @@ pub trait Kernel {
     /// # Errors
     /// ENOTCONN; EAFNOSUPPORT when it is not an internet address.
     fn peer_address(&self, fd: &Self::Fd) -> Result<SocketAddr>;
+
+    /// Has a job run on another thread. `request` comes back with it.
+    ///
+    /// # Errors
+    /// The error, and the job: EAGAIN when there is no room for a thread, ENOMEM.
+    fn submit(&mut self, lane: Lane, request: u32, job: Self::Job) -> Result<Ticket, (Errno, Self::Job)>;
+
+    /// Takes back a job that has not begun: it comes back with ECANCELED.
+    ///
+    /// # Errors
+    /// EBUSY when it has begun or was cancelled.
+    fn cancel(&mut self, ticket: Ticket) -> Result<()>;
+
+    /// Collects the jobs that have come back by now, for [`Kernel::next_finished`], and returns how many there are.
+    fn collect_finished(&mut self) -> usize;
+
+    /// The next of the jobs that were collected.
+    fn next_finished(&mut self) -> Option<Finished<Self::Job>>;
 }

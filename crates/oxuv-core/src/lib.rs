@@ -33,6 +33,7 @@ mod core;
 mod event;
 mod handle;
 mod heap;
+mod job;
 pub mod kernel;
 #[cfg(target_os = "linux")]
 pub mod linux;
@@ -41,6 +42,7 @@ mod metrics;
 mod pending;
 mod poll;
 mod poll_handle;
+pub mod pool;
 mod read;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
@@ -63,7 +65,8 @@ pub use core::{Config, Core};
 pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Errno, Result};
+pub use pool::{Lane, Ticket};
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
 pub use turn::Suspended;
-pub use write::Refused;
+pub use write::{Progress, Refused};

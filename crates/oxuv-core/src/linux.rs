@@ -13,16 +13,18 @@ use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock};
 
 pub use oxuv_os::net::check_stream;
 
-use crate::kernel::{BATCH, BindFlags, Keepalive, Kernel, Readiness, Ready, WAKE, Wake};
+use crate::kernel::{BATCH, BindFlags, Finished, Job, Keepalive, Kernel, Readiness, Ready, WAKE, Wake};
+use crate::pool::{Counter, Lane, Pool, PoolOf, Ticket};
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
-pub struct Linux {
+pub struct Linux<J: Job = Box<dyn Job>> {
     epoll: Epoll,
     waker: Waker,
     events: Vec<Event>,
     spare: Spare,
     send_flags: SendFlags,
     blocks_sigprof: bool,
+    jobs: Counter<J>,
 }
 
 /// Wakes a [`Linux`] kernel.
@@ -36,18 +38,32 @@ impl Wake for Waker {
     }
 }
 
-impl std::fmt::Debug for Linux {
+impl<J: Job> std::fmt::Debug for Linux<J> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Linux").field("epoll", &self.epoll).field("ready", &self.events.len()).finish_non_exhaustive()
     }
 }
 
+/// The pool of all kernels that are given no other.
+static POOL: Pool<Box<dyn Job>> = Pool::new(c"oxuv-worker");
+
 impl Linux {
-    /// A new kernel. With `sigpipe`, a write to a closed connection also raises SIGPIPE, as libuv's does.
+    /// A new kernel, with the pool of the whole process. With `sigpipe`, a write to a closed connection also raises SIGPIPE,
+    /// as libuv's does.
     ///
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM.
     pub fn new(sigpipe: bool) -> Result<Linux> {
+        Linux::with_pool(sigpipe, PoolOf::Process(&POOL))
+    }
+}
+
+impl<J: Job> Linux<J> {
+    /// A new kernel that has its jobs run by this pool.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    pub fn with_pool(sigpipe: bool, pool: PoolOf<J>) -> Result<Linux<J>> {
         let epoll = Epoll::new()?;
         let eventfd = EventFd::new()?;
         epoll.set(eventfd.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
@@ -55,13 +71,18 @@ impl Linux {
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
-        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false })
+        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs: Counter::new(pool) })
     }
 
     /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
     #[doc(alias = "UV_LOOP_BLOCK_SIGNAL")]
     pub fn block_sigprof(&mut self) {
         self.blocks_sigprof = true;
+    }
+
+    /// The pool that this kernel has its jobs run by.
+    pub fn pool(&self) -> &Pool<J> {
+        &self.jobs.pool
     }
 
     /// The epoll descriptor: readable when a turn of the loop would find something to do.
@@ -71,9 +92,10 @@ impl Linux {
     }
 }
 
-impl Kernel for Linux {
+impl<J: Job> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
+    type Job = J;
 
     #[inline]
     fn now(&self) -> u64 {
@@ -187,7 +209,7 @@ impl Kernel for Linux {
         net::recv(fd, buf)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, fd: &Descriptor, buf: &[u8]) -> Result<usize> {
         net::send(fd, buf, self.send_flags)
     }
@@ -230,5 +252,21 @@ impl Kernel for Linux {
 
     fn peer_address(&self, fd: &Descriptor) -> Result<SocketAddr> {
         net::peer_address(fd)
+    }
+
+    fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
+        self.jobs.submit(lane, request, job, || self.waker.clone())
+    }
+
+    fn cancel(&mut self, ticket: Ticket) -> Result<()> {
+        self.jobs.cancel(ticket)
+    }
+
+    fn collect_finished(&mut self) -> usize {
+        self.jobs.take()
+    }
+
+    fn next_finished(&mut self) -> Option<Finished<J>> {
+        self.jobs.next()
     }
 }

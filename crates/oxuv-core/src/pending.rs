@@ -1,21 +1,22 @@
 //! The pending phase: streams of which something has completed, to be told of outside the call that completed it.
 
-use std::collections::VecDeque;
-
 use oxuv_os::Result;
 
 use crate::kernel::Kernel;
-use crate::stream::StreamFlags;
+use crate::slots::Slot;
+use crate::stream::{Stream, StreamFlags};
 use crate::{Buffers, Core, Event, Key};
 
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// The streams that were fed, in that order. Those that were closed since are in it still, and skipped.
-    queue: VecDeque<Key>,
+    /// The streams that were fed, in that order. Those that were closed since are in it still, and skipped. It is empty
+    /// whenever nothing is fed.
+    queue: Vec<Key>,
     /// Streams that were fed and are open.
     fed: usize,
-    /// What of the queue belongs to the round under way.
-    round: usize,
+    /// The round under way is about these places of the queue: what is before them is worked off.
+    at: usize,
+    end: usize,
 }
 
 impl Pending {
@@ -26,12 +27,55 @@ impl Pending {
 
     /// Makes sure that each of this many streams can be fed without memory.
     pub(crate) fn reserve(&mut self, streams: usize) -> Result<()> {
-        Ok(self.queue.try_reserve(streams)?)
+        // A stream can be in the queue twice: worked off in the round under way, and fed for the next.
+        Ok(self.queue.try_reserve(2 * streams)?)
+    }
+
+    /// Has the stream worked on in the next round, once.
+    #[inline]
+    pub(crate) fn feed<F, U, B>(&mut self, stream: &mut Stream<F, U, B>, key: Key) {
+        if !stream.is(StreamFlags::FED) {
+            stream.flags |= StreamFlags::FED;
+            self.fed += 1;
+            self.queue.push(key);
+        }
+    }
+
+    /// Takes a stream out of the queue: it is closed, or its turn has come. False if it is not in there.
+    #[inline]
+    pub(crate) fn unfeed<F, U, B>(&mut self, stream: &mut Stream<F, U, B>) -> bool {
+        let was_fed = stream.is(StreamFlags::FED);
+        if was_fed {
+            stream.flags -= StreamFlags::FED;
+            self.fed -= 1;
+            if self.fed == 0 {
+                self.queue.clear();
+                (self.at, self.end) = (0, 0);
+            }
+        }
+        was_fed
+    }
+
+    /// A round is about the streams fed by now.
+    #[inline]
+    fn begin_round(&mut self) {
+        self.queue.drain(..self.at);
+        (self.at, self.end) = (0, self.queue.len());
+    }
+
+    /// The next stream of the round under way.
+    #[inline]
+    fn next(&mut self) -> Option<Key> {
+        if self.at == self.end {
+            return None;
+        }
+        self.at += 1;
+        self.queue.get(self.at - 1).copied()
     }
 
     /// What is left of a round that was left is for the next one.
     pub(crate) fn abandon(&mut self) {
-        self.round = 0;
+        self.end = self.at;
     }
 }
 
@@ -39,52 +83,34 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Has the stream worked on in the next round, once.
     #[inline]
     pub(crate) fn feed(&mut self, index: u32) {
-        let key = self.slots.key(index);
-        let stream = &mut self.streams[self.slots[index].state];
-        if !stream.is(StreamFlags::FED) {
-            stream.flags |= StreamFlags::FED;
-            self.pending.fed += 1;
-            self.pending.queue.push_back(key);
-        }
-    }
-
-    /// Takes a stream out of the queue: it is closed, or its turn has come.
-    #[inline]
-    pub(crate) fn unfeed(&mut self, state: u32) -> bool {
-        let stream = &mut self.streams[state];
-        let was_fed = stream.is(StreamFlags::FED);
-        if was_fed {
-            stream.flags -= StreamFlags::FED;
-            self.pending.fed -= 1;
-        }
-        was_fed
+        self.pending.feed(&mut self.streams[self.slots[index].state], self.slots.key(index));
     }
 
     /// Begins a round: it is about the streams fed by now. False if there are none.
     #[inline]
     pub(crate) fn begin_pending(&mut self) -> bool {
-        if self.pending.fed == 0 {
-            // Those that were closed since they were fed.
-            self.pending.queue.clear();
-            return false;
+        let has_some = self.pending.fed > 0;
+        if has_some {
+            self.pending.begin_round();
         }
-        self.pending.round = self.pending.queue.len();
-        true
+        has_some
     }
 
+    #[inline]
     pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {
+        match self.next_step() {
+            None if self.pending.at == self.pending.end => None,
+            None => self.next_of_round(),
+            event => event,
+        }
+    }
+
+    fn next_of_round(&mut self) -> Option<Event<U>> {
         loop {
-            if let Some(event) = self.next_step() {
-                return Some(event);
-            }
-            if self.pending.round == 0 {
-                return None;
-            }
-            self.pending.round -= 1;
-            let key = self.pending.queue.pop_front()?;
-            let Ok(index) = self.slots.find_stream(key) else { continue };
-            if self.unfeed(self.slots[index].state)
-                && let Some(event) = self.begin_pending_step(key)
+            let key = self.pending.next()?;
+            let Some(&Slot { state, .. }) = self.slots.get_stream(key) else { continue };
+            if self.pending.unfeed(&mut self.streams[state])
+                && let Some(event) = self.begin_pending_step(key, state).or_else(|| self.next_step())
             {
                 return Some(event);
             }

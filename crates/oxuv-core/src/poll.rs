@@ -2,9 +2,8 @@
 
 use oxuv_os::Errno;
 
-use crate::kernel::{BATCH, Kernel, Readiness, Ready, WAKE};
-use crate::slots::List;
-use crate::stream::StreamFlags;
+use crate::kernel::{BATCH, Kernel, Ready, WAKE};
+use crate::slots::{List, Slot};
 use crate::{Buffers, Core, Event, Key, Kind};
 
 #[derive(Debug, Default)]
@@ -33,6 +32,7 @@ const LONGEST: u64 = i32::MAX as u64 * 1_000_000;
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How long the poll phase waits when it begins now, in nanoseconds; `None` is for ever.
+    #[inline(always)] // Of its two callers one is in every turn.
     pub(crate) fn poll_timeout(&mut self) -> Option<u64> {
         let has_work = self.turn.stop
             || !self.waits_for_something()
@@ -43,12 +43,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if has_work {
             return Some(0);
         }
+        self.timers.heap.first()?;
         self.timers.first_due().map(|due| due.saturating_sub(self.now).min(LONGEST))
     }
 
     /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.
-    pub(crate) fn poll(&mut self, mut timeout: Option<u64>) -> bool {
+    #[inline]
+    pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
+        self.poll.batches = BATCHES;
+        if self.counts.measures_idle || self.watches.must_look_after() {
+            return self.poll_with_care(timeout);
+        }
+        self.set_deadline(timeout);
+        self.wait_now(timeout);
+        if self.mailbox.needs_a_look() {
+            self.open_mailbox();
+        }
+        self.poll.len > 0 || self.mailbox.is_open()
+    }
+
+    /// As [`Core::poll`], when there is more to it than to wait.
+    #[cold]
+    fn poll_with_care(&mut self, mut timeout: Option<u64>) -> bool {
         let must_retry = !self.watches.retries.is_empty();
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
@@ -56,9 +73,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !self.watches.failed.is_empty() {
             timeout = Some(0);
         }
-        self.counts.add(std::mem::take(&mut self.poll.events));
-        self.poll.batches = BATCHES;
-        self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
+        self.set_deadline(timeout);
         if self.counts.measures_idle {
             self.wait_measured(timeout)
         } else {
@@ -71,6 +86,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.open_mailbox();
         }
         self.poll.len > 0 || self.mailbox.is_open() || !self.watches.failed.is_empty()
+    }
+
+    #[inline]
+    fn set_deadline(&mut self, timeout: Option<u64>) {
+        self.poll.deadline = timeout.map(|timeout| self.now.saturating_add(timeout));
     }
 
     /// The next event of the batch under way, or of another one where that is called for.
@@ -98,32 +118,39 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Waits once more where that is called for: after a full batch, or when no event concerned anybody and there is
     /// time left. False when the phase is over.
+    #[inline]
     fn wait_again(&mut self) -> bool {
+        let events = std::mem::take(&mut self.poll.events);
+        self.counts.add(events);
         if self.poll.len == 0 {
             return false;
         }
-        let events = std::mem::take(&mut self.poll.events);
-        self.counts.add(events);
         if events > 0 {
-            self.poll.batches -= u8::from(self.poll.batches > 0);
-            if self.poll.len < BATCH || self.poll.batches == 0 {
+            if self.poll.len < BATCH || self.poll.batches <= 1 {
                 return false;
             }
+            self.poll.batches -= 1;
             self.poll.deadline = Some(0);
             self.wait(Some(0));
-        } else {
-            let left = self.poll.deadline.map(|deadline| deadline.saturating_sub(self.now));
-            if left == Some(0) {
-                return false;
-            }
-            // What came was for nobody any more; let the kernel know, or it says so again.
-            self.sync();
-            if !self.watches.retries.is_empty() {
-                // Only the next phase waits as briefly as a retry needs.
-                return false;
-            }
-            self.wait(left);
+            return self.poll.len > 0;
         }
+        self.wait_for_the_rest()
+    }
+
+    /// No event of the batch has concerned anybody: waits for the rest of the time.
+    #[cold]
+    fn wait_for_the_rest(&mut self) -> bool {
+        let left = self.poll.deadline.map(|deadline| deadline.saturating_sub(self.now));
+        if left == Some(0) {
+            return false;
+        }
+        // What came was for nobody any more; let the kernel know, or it says so again.
+        self.sync();
+        if !self.watches.retries.is_empty() {
+            // Only the next phase waits as briefly as a retry needs.
+            return false;
+        }
+        self.wait(left);
         self.poll.len > 0
     }
 
@@ -137,22 +164,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers.
-    #[inline]
+    /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers, and measures it where that is wanted.
     fn wait(&mut self, timeout: Option<u64>) {
-        self.poll.at = 0;
         let is_measured = self.counts.measures_idle && timeout != Some(0);
         if is_measured {
             self.counts.begin_idle(self.now);
         }
+        self.wait_now(timeout);
+        if is_measured {
+            self.counts.end_idle(self.now);
+        }
+    }
+
+    #[inline(always)] // Of its two callers one is in every turn.
+    fn wait_now(&mut self, timeout: Option<u64>) {
+        self.poll.at = 0;
         let waited = self.kernel.wait(timeout);
         self.update_time();
         match waited {
             Ok(len) => self.poll.len = len,
             Err(error) => self.wait_failed(timeout, error),
-        }
-        if is_measured {
-            self.counts.end_idle(self.now);
         }
     }
 
@@ -178,31 +209,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins to work off one event; it may return the first of its events at once.
     #[inline]
     fn dispatch(&mut self, Ready { token, readiness }: Ready) -> Option<Event<U>> {
-        if token == WAKE {
-            self.poll.events += 1;
-            self.open_mailbox();
-            return None;
-        }
         let key = Key::from_u64(token);
-        let slot = Self::find_watcher(&self.slots, key)?;
-        let wanted = self.watch_mut(slot).wanted;
-        if wanted.is_empty() {
-            // Nobody wants to know. Closed ones are out of the kernel's set already.
-            self.unwatch(slot);
-            return None;
+        match self.slots.get(key) {
+            Some(&Slot { kind, state, user, .. }) if kind.is_stream() => self.begin_step(key, state, user, readiness),
+            Some(&Slot { kind: Kind::Poll, .. }) => self.ready_to_poll(key, readiness),
+            Some(_) => None,
+            None => {
+                if token == WAKE {
+                    self.poll.events += 1;
+                    self.open_mailbox();
+                }
+                // Any other was closed since.
+                None
+            }
         }
-        let readiness = readiness & (wanted | Readiness::ERROR | Readiness::HANG_UP);
-        if readiness.is_empty() {
-            return None;
+    }
+
+    /// A handle is ready for what it does not want to know of; or it wants to know of nothing, and the kernel learns it.
+    #[cold]
+    pub(crate) fn not_wanted(&mut self, index: u32) -> Option<Event<U>> {
+        if self.watch_mut(index).wanted.is_empty() {
+            self.unwatch(index);
         }
-        self.poll.events += 1;
-        if self.slots[slot].kind == Kind::Poll {
-            return self.ready_to_poll(key, readiness);
-        }
-        if self.streams[self.slots[slot].state].is(StreamFlags::LISTENING) {
-            return self.begin_accept(slot);
-        }
-        self.begin_step(key, readiness)
+        None
     }
 
     /// Forgets the batch: what is still ready, the next wait says again.

@@ -74,6 +74,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The next poll handle that has failed to watch its descriptor, unless it was stopped, closed or started since.
     #[inline]
     pub(crate) fn next_failed_poll(&mut self) -> Option<Event<U>> {
+        if self.watches.failed.is_empty() { None } else { self.tell_failed_poll() }
+    }
+
+    #[cold]
+    fn tell_failed_poll(&mut self) -> Option<Event<U>> {
         while let Some(key) = self.watches.failed.pop() {
             if self.is_active(key) && self.watch_mut(key.index).wanted.is_empty() {
                 self.poll.events += 1;
@@ -86,8 +91,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// A poll handle's descriptor is ready.
-    pub(crate) fn ready_to_poll(&mut self, key: Key, readiness: Readiness) -> Option<Event<U>> {
+    #[inline(never)]
+    pub(crate) fn ready_to_poll(&mut self, key: Key, ready: Readiness) -> Option<Event<U>> {
         let (index, user) = (key.index, self.slots[key.index].user);
+        let wanted = self.watch_mut(index).wanted;
+        let readiness = ready & (wanted | Readiness::ERROR | Readiness::HANG_UP);
+        if wanted.is_empty() || readiness.is_empty() {
+            return self.not_wanted(index);
+        }
+        self.poll.events += 1;
         // sysfs reports changes as an error with priority; an error without it is one.
         if readiness.contains(Readiness::ERROR) && !readiness.contains(Readiness::PRIORITY) {
             self.forget(index);
@@ -95,7 +107,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Some(Event::Poll { key, user, result: Err(Errno::EBADF) });
         }
         // Whoever waits for anything is to find out about an end by trying.
-        let wanted = self.watch_mut(index).wanted;
         let ended = readiness.intersects(Readiness::ERROR | Readiness::HANG_UP);
         let result = Ok(if ended { wanted } else { readiness & wanted });
         Some(Event::Poll { key, user, result })

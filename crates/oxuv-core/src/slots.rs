@@ -246,11 +246,17 @@ impl<U: Copy + Default> Slots<U> {
         self.free = index;
     }
 
+    /// The slot with this key. Of a key that was never one it may be a slot of no kind.
+    #[inline]
+    pub(crate) fn get(&self, key: Key) -> Option<&Slot<U>> {
+        self.slots.get(key.index as usize).filter(|slot| slot.generation == key.generation)
+    }
+
     /// The index of the handle with this key, EINVAL if there is none (any more).
     #[inline]
     pub(crate) fn find(&self, key: Key) -> Result<u32> {
-        match self.slots.get(key.index as usize) {
-            Some(slot) if slot.generation == key.generation && slot.kind != Kind::None => Ok(key.index),
+        match self.get(key) {
+            Some(slot) if slot.kind != Kind::None => Ok(key.index),
             _ => Err(Errno::EINVAL),
         }
     }
@@ -258,19 +264,22 @@ impl<U: Copy + Default> Slots<U> {
     /// As [`Slots::find`], for a handle of this kind.
     #[inline]
     pub(crate) fn find_kind(&self, key: Key, kind: Kind) -> Result<u32> {
-        match self.slots.get(key.index as usize) {
-            Some(slot) if slot.generation == key.generation && slot.kind == kind => Ok(key.index),
+        match self.get(key) {
+            Some(slot) if slot.kind == kind => Ok(key.index),
             _ => Err(Errno::EINVAL),
         }
+    }
+
+    /// As [`Slots::get`], for a stream of any kind.
+    #[inline]
+    pub(crate) fn get_stream(&self, key: Key) -> Option<&Slot<U>> {
+        self.get(key).filter(|slot| slot.kind.is_stream())
     }
 
     /// As [`Slots::find`], for a stream of any kind.
     #[inline]
     pub(crate) fn find_stream(&self, key: Key) -> Result<u32> {
-        match self.slots.get(key.index as usize) {
-            Some(slot) if slot.generation == key.generation && slot.kind.is_stream() => Ok(key.index),
-            _ => Err(Errno::EINVAL),
-        }
+        self.get_stream(key).map(|_| key.index).ok_or(Errno::EINVAL)
     }
 
     #[inline]
@@ -393,6 +402,17 @@ impl<U: Copy + Default> Slots<U> {
     #[inline]
     pub(crate) fn walk(&mut self, walk: Walk, list: List) {
         self.cursors[walk as usize] = self[list as u32].links[walk.set()].next;
+    }
+
+    /// Begins a walk over a list, and gives the first element.
+    #[inline]
+    pub(crate) fn begin_walk(&mut self, walk: Walk, list: List) -> Option<u32> {
+        if self.check_empty(list) {
+            return None;
+        }
+        let first = self.front(list)?;
+        self.cursors[walk as usize] = self[first].links[walk.set()].next;
+        Some(first)
     }
 
     /// The element that the walk comes to, `None` when it is over.

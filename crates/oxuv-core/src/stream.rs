@@ -53,6 +53,9 @@ pub(crate) struct Stream<F, U, B> {
     pub(crate) queued: usize,
     /// Writes not yet sent whole, in their order.
     pub(crate) writes: VecDeque<Write<U, B>>,
+    /// A write that was sent whole by its call, with nothing in `done`. That is how most writes end, and they need no
+    /// entry there. It is reported first.
+    pub(crate) sent: Option<U>,
     /// Writes whose result is not reported yet, in the order in which they ended.
     pub(crate) done: VecDeque<Done<U, B>>,
 }
@@ -71,16 +74,36 @@ impl<F, U, B> Default for Stream<F, U, B> {
             shutdown: None,
             queued: 0,
             writes: VecDeque::new(),
+            sent: None,
             done: VecDeque::new(),
         }
     }
 }
 
 impl<F, U, B> Stream<F, U, B> {
+    /// The peer has hung up, in a wait that did not ask whether there is anything to read before that.
+    #[inline]
+    fn must_look(&self, readiness: Readiness) -> bool {
+        readiness.intersects(Readiness::HANG_UP | Readiness::READ_HANG_UP)
+            && (!self.watch.watched.contains(Readiness::READ) || self.medium == Medium::Terminal)
+    }
+
     /// True if there is nothing to send, to shut down or to wait for writability for.
     #[inline]
     fn is_drained(&self) -> bool {
         self.writes.is_empty() && self.shutdown.is_none() && !self.watch.wanted.contains(Readiness::WRITE)
+    }
+
+    /// The write that was sent by its call, if its report is all that there is to do: the usual case.
+    #[inline]
+    fn take_only_sent(&mut self) -> Option<U> {
+        if self.done.is_empty() && self.connect.is_none() && self.is_drained() { self.sent.take() } else { None }
+    }
+
+    /// The number of writes that have ended and are not reported.
+    #[inline]
+    pub(crate) fn ended(&self) -> usize {
+        usize::from(self.sent.is_some()) + self.done.len()
     }
 
     /// The descriptor, EBADF when there is none (yet).
@@ -117,6 +140,9 @@ pub(crate) enum Stage {
     Report,
     /// Everything is written: is a shutdown waiting?
     Drain,
+    /// The only thing there was to do is done: a write's report is out. Unless its callback asks for a shutdown, that
+    /// was all.
+    Told,
 }
 
 /// The stream being worked on.
@@ -225,33 +251,37 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Begins to work on a stream that is ready.
     #[inline]
-    pub(crate) fn begin_step(&mut self, key: Key, readiness: Readiness) -> Option<Event<U>> {
-        let state = self.slots[key.index].state;
-        if self.streams[state].connect.is_some() {
+    pub(crate) fn begin_step(&mut self, key: Key, state: u32, user: U, ready: Readiness) -> Option<Event<U>> {
+        let stream = &self.streams[state];
+        let readiness = ready & (stream.watch.wanted | Readiness::ERROR | Readiness::HANG_UP);
+        if stream.watch.wanted.is_empty() || readiness.is_empty() {
+            return self.not_wanted(key.index);
+        }
+        self.poll.events += 1;
+        if stream.is(StreamFlags::LISTENING) {
+            return self.begin_accept(key.index);
+        }
+        if stream.connect.is_some() {
             return self.end_connect(key, state);
         }
-        self.step = Step { stage: Stage::HangUp, rounds: ROUNDS, readiness, key, state, reports: 0 };
-        if readiness.intersects(Readiness::READ.union(Readiness::ERROR)) || self.must_look(state, readiness) {
-            self.step.stage = Stage::Read;
-            return self.step_read();
+        let may_read = readiness.intersects(Readiness::READ | Readiness::ERROR) || stream.must_look(readiness);
+        let (stage, rounds) = if may_read { (Stage::Read, ROUNDS - 1) } else { (Stage::HangUp, 0) };
+        self.step = Step { stage, rounds, readiness, key, state, reports: 0 };
+        if may_read && stream.is(StreamFlags::READING) {
+            return Some(Event::NeedBuffer { key, user });
         }
+        self.step.stage = Stage::HangUp;
         None
-    }
-
-    /// The peer has hung up, in a wait that did not ask whether there is anything to read before that; or it is a
-    /// terminal, which may say that it is hung up before it says what is left to be read.
-    #[inline]
-    fn must_look(&self, state: u32, readiness: Readiness) -> bool {
-        readiness.intersects(Readiness::HANG_UP.union(Readiness::READ_HANG_UP))
-            && (!self.streams[state].watch.watched.contains(Readiness::READ)
-                || self.streams[state].medium == Medium::Terminal)
     }
 
     /// Begins to work on a stream that was fed: something of it has completed.
     #[inline]
-    pub(crate) fn begin_pending_step(&mut self, key: Key) -> Option<Event<U>> {
-        let state = self.slots[key.index].state;
-        let stream = &self.streams[state];
+    pub(crate) fn begin_pending_step(&mut self, key: Key, state: u32) -> Option<Event<U>> {
+        let stream = &mut self.streams[state];
+        if let Some(user) = stream.take_only_sent() {
+            (self.step.stage, self.step.key) = (Stage::Told, key);
+            return Some(self.report_sent(key, user));
+        }
         if stream.connect.is_some() {
             // Only an error is known before the kernel says so.
             return stream.delayed_error.and_then(|_| self.end_connect(key, state));
@@ -265,6 +295,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn next_step(&mut self) -> Option<Event<U>> {
         match self.step.stage {
             Stage::None => None,
+            Stage::Told => {
+                self.step.stage = Stage::None;
+                None
+            }
             Stage::Report if self.step.reports == 0 && self.streams[self.step.state].is_drained() => {
                 self.step.stage = Stage::None;
                 None
@@ -277,7 +311,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn go_on(&mut self) -> Option<Event<U>> {
         loop {
             let event = match self.step.stage {
-                Stage::None => return None,
+                Stage::None | Stage::Told => return None,
                 Stage::Accept => {
                     self.step.stage = Stage::None;
                     self.end_accept(self.step.key.index);
@@ -302,7 +336,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let Step { stage, key, .. } = std::mem::take(&mut self.step);
         let slot = key.index;
         match stage {
-            Stage::None | Stage::Read | Stage::HangUp => {}
+            Stage::None | Stage::Told | Stage::Read | Stage::HangUp => {}
             Stage::Accept => self.end_accept(slot),
             Stage::ReadFailed => self.stop_reading(slot),
             Stage::ConnectFailed | Stage::Write | Stage::Report | Stage::Drain => {
@@ -319,8 +353,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.slots[index].kind == Kind::Tty {
             self.close_tty(self.slots.key(index));
         }
-        self.unfeed(self.slots[index].state);
         let stream = &mut self.streams[self.slots[index].state];
+        self.pending.unfeed(stream);
         stream.flags = StreamFlags::empty();
         stream.accepted = None;
         stream.fd = None;

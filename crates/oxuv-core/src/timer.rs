@@ -103,6 +103,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(())
     }
 
+    /// Starts a timer anew with the repeat that it has: due `timeout` nanoseconds from the loop's time on.
+    ///
+    /// # Errors
+    /// EINVAL when it was never started, or is closing.
+    #[doc(alias = "uv_timer_start")]
+    #[inline]
+    pub fn timer_restart(&mut self, key: Key, timeout: u64) -> Result<()> {
+        let index = self.open_handle(key, Kind::Timer)?;
+        let &Timer { was_started: true, repeat, .. } = &self.timers.timers[self.slots[index].state] else {
+            return Err(Errno::EINVAL);
+        };
+        self.restart_timer(index, timeout, repeat);
+        Ok(())
+    }
+
     /// Stops a timer. Stopped is stopped: again does nothing.
     ///
     /// # Errors
@@ -206,6 +221,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    #[inline(never)]
     fn collect_due_timers(&mut self) {
         while let Some(timer) = self.timers.pop_due(self.now) {
             let index = self.timers.timers[timer].slot;
@@ -214,7 +230,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    #[inline]
     pub(crate) fn next_timer(&mut self) -> Option<Event<U>> {
+        if self.slots.check_empty(List::Due) { None } else { self.next_due_timer() }
+    }
+
+    #[inline(never)]
+    fn next_due_timer(&mut self) -> Option<Event<U>> {
         let index = self.slots.pop_front(List::Due)?;
         let repeat = self.timers.timers[self.slots[index].state].repeat;
         if repeat != 0 {

@@ -9,15 +9,11 @@ use oxuv_os::Result;
 
 use crate::kernel::Kernel;
 use crate::slots::{List, Walk};
-use crate::{Buffers, Core, Event, Mode};
+use crate::{Buffers, Core, Event, Key, Kind, Mode};
 
 /// The phases in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
-    /// No run is under way, or it is over.
-    Over,
-    /// Default's pass of timers before its first turn.
-    FirstTimers,
     /// Right before pending.
     TurnBegun,
     Pending,
@@ -29,6 +25,10 @@ enum Phase {
     Check,
     Closing,
     Timers,
+    /// Default's pass of timers before its first turn.
+    FirstTimers,
+    /// No run is under way, or it is over.
+    Over,
 }
 
 /// Pending's rounds after poll: enough to let writes lead to writes, not enough to keep the loop from turning.
@@ -83,11 +83,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     #[allow(clippy::should_implement_trait)] // An iterator would borrow the core across the callbacks.
     pub fn next(&mut self) -> Option<Event<U>> {
-        // The fast arm: the callbacks that run in every turn.
-        if let Some(event) = self.next_watcher() {
-            return Some(event);
+        let Some((key, kind, user)) = self.next_watcher() else { return self.next_other() };
+        match kind {
+            Kind::Idle => Some(Event::Idle { key, user }),
+            Kind::Prepare => Some(Event::Prepare { key, user }),
+            // The lists of watchers hold nothing else.
+            _ => Some(Event::Check { key, user }),
         }
-        self.next_of_phases()
     }
 
     /// Ends a run whose events are all told: true if something is still alive.
@@ -102,11 +104,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The next event of the phase under way, or of the first one after it that has any, through as many turns as that
-    /// takes. (Idle, prepare and check have been looked through when this is called.)
-    fn next_of_phases(&mut self) -> Option<Event<U>> {
+    /// takes. For when [`Core::next_watcher`] has none.
+    #[inline]
+    pub fn next_other(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
-        while at != Phase::Over {
-            if at == Phase::FirstTimers || at == Phase::Timers {
+        loop {
+            if at >= Phase::Timers {
+                if at == Phase::Over {
+                    return None;
+                }
                 if let Some(event) = self.next_timer() {
                     return Some(event);
                 }
@@ -121,13 +127,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             {
                 return Some(event);
             }
-            if at < Phase::Idle && self.begin_watchers(List::Idle) {
+            if at < Phase::Idle
+                && let Some((key, user)) = self.begin_watchers(List::Idle)
+            {
                 self.enter(Phase::Idle);
-                return self.next_watcher();
+                return Some(Event::Idle { key, user });
             }
-            if at < Phase::Prepare && self.begin_watchers(List::Prepare) {
+            if at < Phase::Prepare
+                && let Some((key, user)) = self.begin_watchers(List::Prepare)
+            {
                 self.enter(Phase::Prepare);
-                return self.next_watcher();
+                return Some(Event::Prepare { key, user });
             }
             if at < Phase::Poll && self.begin_poll() {
                 at = self.enter(Phase::Poll);
@@ -145,9 +155,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             {
                 return Some(event);
             }
-            if at < Phase::Check && self.begin_watchers(List::Check) {
+            if at < Phase::Check
+                && let Some((key, user)) = self.begin_watchers(List::Check)
+            {
                 self.enter(Phase::Check);
-                return self.next_watcher();
+                return Some(Event::Check { key, user });
             }
             if at < Phase::Closing && self.begin_closing() {
                 at = self.enter(Phase::Closing);
@@ -161,7 +173,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.update_time();
             self.begin_timers();
         }
-        None
     }
 
     #[inline]
@@ -195,13 +206,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.enter(Phase::Over)
     }
 
+    /// Begins a walk over the handles of a phase, and gives the first.
     #[inline]
-    fn begin_watchers(&mut self, list: List) -> bool {
-        let is_empty = self.slots.check_empty(list);
-        if !is_empty {
-            self.slots.walk(Walk::Watchers, list);
-        }
-        !is_empty
+    fn begin_watchers(&mut self, list: List) -> Option<(Key, U)> {
+        let index = self.slots.begin_walk(Walk::Watchers, list)?;
+        Some((self.slots.key(index), self.slots[index].user))
     }
 
     fn begin_poll(&mut self) -> bool {
@@ -223,11 +232,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline]
     fn begin_pending_round(&mut self) -> bool {
-        if self.turn.pending_rounds == 0 {
-            return false;
+        // The rounds count down only where there is one.
+        let has_some = !self.pending.is_empty() && self.turn.pending_rounds > 0;
+        if has_some {
+            self.turn.pending_rounds -= 1;
+            self.begin_pending();
         }
-        self.turn.pending_rounds -= 1;
-        self.begin_pending()
+        has_some
     }
 
     /// Before a run begins in a callback of another one: what [`Core::resume`] needs for the outer one to go on.

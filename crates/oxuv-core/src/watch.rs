@@ -65,6 +65,14 @@ impl Watches {
     }
 }
 
+impl Watches {
+    /// True if some could not be watched, which a wait must not last for.
+    #[inline]
+    pub(crate) fn must_look_after(&self) -> bool {
+        !self.retries.is_empty() || !self.failed.is_empty()
+    }
+}
+
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The watch of a handle that has a descriptor.
     #[inline]

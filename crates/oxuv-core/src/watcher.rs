@@ -4,7 +4,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::kernel::Kernel;
 use crate::slots::{List, PHASE, Walk, flag};
-use crate::{Buffers, Core, Event, Key, Kind};
+use crate::{Buffers, Core, Key, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// A new idle handle, stopped: it runs in each turn, before prepare, and the loop does not wait while it is
@@ -87,17 +87,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// The next watcher of the phase under way, `None` in phases of other handles.
+    /// The next idle, prepare or check handle of the phase under way, if it is theirs; `None` when [`Core::next_other`]
+    /// is to be asked. Together they are [`Core::next`]. A front has the choice to ask one after the other: these
+    /// callbacks run in every turn, and need less than an event.
     #[inline]
-    pub(crate) fn next_watcher(&mut self) -> Option<Event<U>> {
+    pub fn next_watcher(&mut self) -> Option<(Key, Kind, U)> {
         let index = self.slots.step(Walk::Watchers)?;
-        let (key, user) = (self.slots.key(index), self.slots[index].user);
-        Some(match self.slots[index].kind {
-            Kind::Idle => Event::Idle { key, user },
-            Kind::Prepare => Event::Prepare { key, user },
-            Kind::Check => Event::Check { key, user },
-            // The lists of watchers hold nothing else.
-            _ => return None,
-        })
+        let slot = &self.slots[index];
+        Some((self.slots.key(index), slot.kind, slot.user))
     }
 }

@@ -5,8 +5,8 @@ use std::io::IoSlice;
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Medium, Readiness};
-use crate::slots::flag;
-use crate::stream::{ROUNDS, Stage, Stream, StreamFlags};
+use crate::slots::{Slot, flag};
+use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags};
 use crate::{Buffers, Core, Event, Key};
 
 /// A write that is not sent whole yet.
@@ -37,6 +37,17 @@ pub(crate) struct Done<U, B> {
     unsent: usize,
     /// What was kept, to be handed back with the report.
     buffers: Option<B>,
+}
+
+/// How far a write has come with its call.
+#[derive(Debug)]
+pub enum Progress<T> {
+    /// It is sent whole. The buffers are handed back.
+    Sent(T),
+    /// It has failed, as its event will say. The buffers are handed back.
+    Failed(T),
+    /// The core keeps what [`Core::write`]'s `keep` has made of the buffers, until the event.
+    Kept,
 }
 
 /// Something was refused, and what was given is handed back.
@@ -94,68 +105,66 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         user: U,
         buffers: T,
         keep: impl FnOnce(T) -> B,
-    ) -> Result<Option<T>, Refused<T>> {
-        match self.check_write(key, &buffers) {
-            Ok((state, total)) => Ok(self.begin_write(key.index, state, user, buffers, total, keep)),
-            Err(error) => Err(Refused { error, given: buffers }),
+    ) -> Result<Progress<T>, Refused<T>> {
+        let (state, total) = match self.check_write(key, &buffers) {
+            Ok(checked) => checked,
+            Err(error) => return Err(Refused { error, given: buffers }),
+        };
+        let stream = &mut self.streams[state];
+        let mut sent = 0;
+        if let (true, Some(fd)) = (stream.sends_at_once(), &stream.fd) {
+            match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
+                Ok(all) if all >= total => {
+                    if stream.ended() == 0 {
+                        stream.sent = Some(user);
+                    } else {
+                        stream.done.push_back(Done { user, result: Ok(()), unsent: 0, buffers: None });
+                    }
+                    self.pending.feed(stream, key);
+                    self.requests += 1;
+                    return Ok(Progress::Sent(buffers));
+                }
+                Ok(some) => sent = some,
+                Err(Errno::EAGAIN) => {}
+                Err(error) => {
+                    stream.queued = total;
+                    stream.done.push_back(Done { user, result: Err(error), unsent: total, buffers: None });
+                    self.pending.feed(stream, key);
+                    self.requests += 1;
+                    return Ok(Progress::Failed(buffers));
+                }
+            }
         }
+        self.queue(key.index, state, user, keep(buffers), sent, total - sent);
+        Ok(Progress::Kept)
     }
 
     /// Everything that a write may be refused for.
     #[inline]
     fn check_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
-        let index = self.slots.find_stream(key)?;
-        let state = self.slots[index].state;
+        let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
         let stream = &mut self.streams[state];
         let total = check(stream, buffers)?;
-        if stream.done.capacity() <= stream.done.len() + stream.writes.len()
-            || stream.writes.capacity() == stream.writes.len()
-        {
+        let queued = stream.writes.len();
+        // `make_room` sees to `writes` first: if there is room in the empty `done`, so there is in the empty `writes`.
+        if stream.done.capacity() <= stream.done.len() + queued || (queued > 0 && stream.writes.capacity() == queued) {
             make_room(stream)?;
         }
         Ok((state, total))
     }
 
-    #[inline]
-    fn begin_write<T: Buffers>(
-        &mut self,
-        index: u32,
-        state: u32,
-        user: U,
-        buffers: T,
-        total: usize,
-        keep: impl FnOnce(T) -> B,
-    ) -> Option<T> {
-        let stream = &mut self.streams[state];
-        let mut left = total;
-        let goes_at_once = stream.queued == 0 && stream.writes.is_empty() && stream.connect.is_none();
-        if let (true, Some(fd)) = (goes_at_once, &stream.fd) {
-            let result = match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
-                Ok(sent) => {
-                    left -= sent.min(left);
-                    (left == 0).then_some(Ok(()))
-                }
-                Err(Errno::EAGAIN) => None,
-                Err(error) => Some(Err(error)),
-            };
-            if let Some(result) = result {
-                self.requests += 1;
-                stream.queued = left;
-                stream.done.push_back(Done { user, result, unsent: left, buffers: None });
-                self.feed(index);
-                return Some(buffers);
-            }
-        }
-        self.requests += 1;
-        stream.queued += left;
-        let (buffers, sent) = (keep(buffers), total - left);
+    /// Queues a write of which the kernel has taken only a part.
+    #[inline(never)]
+    fn queue(&mut self, index: u32, state: u32, user: U, buffers: B, sent: usize, left: usize) {
         if sent > 0 {
             buffers.note_sent(sent);
         }
+        let stream = &mut self.streams[state];
+        self.requests += 1;
+        stream.queued += left;
         stream.writes.push_back(Write { user, buffers, at: Place::default(), behind: sent, left });
         // While connecting, this is what is wanted anyway.
         self.want(index, Readiness::WRITE);
-        None
     }
 
     /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call.
@@ -169,9 +178,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// EAGAIN when it takes nothing, while connecting, or when bytes are queued; else as [`Core::write`] and as the connection fails.
     #[doc(alias = "uv_try_write")]
+    #[inline]
     pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
-        let index = self.slots.find_stream(key)?;
-        let stream = &mut self.streams[self.slots[index].state];
+        let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
+        let stream = &mut self.streams[state];
         if stream.queued != 0 || stream.connect.is_some() {
             return Err(Errno::EAGAIN);
         }
@@ -209,13 +219,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_shutdown")]
     pub fn shutdown(&mut self, key: Key, user: U) -> Result<()> {
         let index = self.slots.find_stream(key)?;
-        let stream = &mut self.streams[self.slots[index].state];
+        let state = self.slots[index].state;
+        let stream = &mut self.streams[state];
         if !stream.is(StreamFlags::WRITABLE) || stream.shutdown.is_some() {
             return Err(Errno::ENOTCONN);
         }
         stream.flags -= StreamFlags::WRITABLE;
         stream.shutdown = Some(user);
         self.requests += 1;
+        if self.step.stage == Stage::Told && self.step.key == key {
+            // By the callback of its last write: then it is part of the same work.
+            self.step = Step { stage: Stage::Report, key, state, ..Step::default() };
+        }
         if stream.writes.is_empty() {
             self.feed(index);
         }
@@ -284,7 +299,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins to report the writes that have ended by now, with the first of them.
     #[inline]
     pub(crate) fn begin_report(&mut self) -> Option<Event<U>> {
-        self.step.reports = self.streams[self.step.state].done.len();
+        self.step.reports = self.streams[self.step.state].ended();
         self.step.stage = Stage::Report;
         self.step_report()
     }
@@ -323,6 +338,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Reports the write that ended first.
     #[inline]
     pub(crate) fn report_write(&mut self, key: Key, state: u32) -> Option<Event<U>> {
+        match self.streams[state].sent.take() {
+            Some(user) => Some(self.report_sent(key, user)),
+            None => self.report_done(key, state),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
+        // What nobody has taken is dropped. Mostly there is none, and that needs no more than a look.
+        if self.spent.is_some() {
+            self.spent = None;
+        }
+        self.requests -= 1;
+        Event::Written { key, user, result: Ok(()) }
+    }
+
+    #[inline(never)]
+    fn report_done(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
         let Done { user, result, unsent, buffers } = stream.done.pop_front()?;
         stream.queued -= unsent;
@@ -342,8 +375,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 /// Makes sure that one more write can be queued, and all that are queued be told of, without memory.
 #[cold]
 fn make_room<F, U, B>(stream: &mut Stream<F, U, B>) -> Result<()> {
-    stream.done.try_reserve(stream.writes.len() + 1)?;
     stream.writes.try_reserve(1)?;
+    stream.done.try_reserve(stream.writes.len() + 1)?;
     Ok(())
 }
 
@@ -363,8 +396,16 @@ fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<us
     Ok(total)
 }
 
+impl<F, U, B> Stream<F, U, B> {
+    /// True if nothing is ahead of a write.
+    #[inline]
+    fn sends_at_once(&self) -> bool {
+        self.queued == 0 && self.writes.is_empty() && self.connect.is_none()
+    }
+}
+
 /// One system call. ENOBUFS is EAGAIN: the kernel is short of memory now, and will say when it is writable.
-#[inline]
+#[inline(always)] // Where the number of buffers is known, only one of these cases is left.
 fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Buffers, at: Place) -> Result<usize> {
     let sent = match buffers.count() - at.buffer {
         1 => {

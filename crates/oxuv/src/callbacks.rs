@@ -91,9 +91,11 @@ impl Callbacks {
     /// Keeps a request's closure, and returns the value for the core.
     pub(crate) fn add_request(&self, on_done: OnDone) -> Result<u32> {
         let mut requests = self.requests.borrow_mut();
-        let number = u32::try_from(requests.vacant_key()).map_err(|_| Errno::ENOMEM)?;
-        requests.insert(on_done);
-        Ok(number)
+        if requests.len() > u32::MAX as usize {
+            return Err(Errno::ENOMEM);
+        }
+        // The lowest numbers are used first, so it is no larger than their count.
+        Ok(requests.insert(on_done) as u32)
     }
 
     pub(crate) fn take_request(&self, number: u32) -> Option<OnDone> {

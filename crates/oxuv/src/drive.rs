@@ -1,9 +1,9 @@
 //! Running a loop: asks the core what is due, and calls the closure that belongs to it.
 
-use oxuv_core::{Event, Key, Mode};
+use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
-use crate::loop_::Inner;
+use crate::loop_::{Due, Inner};
 use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Result, Tcp, Timer};
 
 /// The closure of this kind that the handle has.
@@ -29,9 +29,13 @@ pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
         core.begin(mode);
         Ok(())
     })?;
+    let mut subjects = Subjects::new(lp);
     // Nothing borrows the core but `next` itself, so the callbacks may do as they like.
-    while let Some(event) = inner.next() {
-        dispatch(lp, event);
+    while let Some(due) = inner.next() {
+        match due {
+            Due::Watcher(key, kind) => subjects.call_watcher(inner, key, kind),
+            Due::Other(event) => subjects.dispatch(inner, event),
+        }
     }
     inner.with(|core| core.end())
 }
@@ -49,82 +53,128 @@ impl Drop for Running<'_> {
     }
 }
 
-#[inline]
-fn dispatch(lp: &LoopRef, event: Event<u32>) {
-    let callbacks = &lp.0.callbacks;
-    match event {
-        Event::Timer { key, .. } => {
-            if let Some(callback) = pick!(callbacks, key, Timer) {
-                callback(&Timer(Handle::new(lp, key)));
-            }
+/// The handles that closures are given, a value of each kind. They are made once for a run, and pointed at the handle
+/// whose turn it is: a new one for each call would count the loop's references up and down.
+struct Subjects {
+    timer: Timer,
+    idle: Idle,
+    prepare: Prepare,
+    check: Check,
+    wake_up: Async,
+    poll: Poll,
+    tcp: Tcp,
+}
+
+impl Subjects {
+    fn new(lp: &LoopRef) -> Subjects {
+        let nobody = || Handle::new(lp, Key::default());
+        Subjects {
+            timer: Timer(nobody()),
+            idle: Idle(nobody()),
+            prepare: Prepare(nobody()),
+            check: Check(nobody()),
+            wake_up: Async(nobody()),
+            poll: Poll(nobody()),
+            tcp: Tcp(nobody()),
         }
-        Event::Idle { key, .. } => {
+    }
+
+    #[inline(always)] // Of its callers one is in every turn, and the others come once in a phase.
+    fn call_watcher(&mut self, inner: &Inner, key: Key, kind: Kind) {
+        let callbacks = &inner.callbacks;
+        if kind == Kind::Idle {
             if let Some(callback) = pick!(callbacks, key, Idle) {
-                callback(&Idle(Handle::new(lp, key)));
+                self.idle.0.point_at(key);
+                callback(&self.idle);
             }
-        }
-        Event::Prepare { key, .. } => {
+        } else if kind == Kind::Prepare {
             if let Some(callback) = pick!(callbacks, key, Prepare) {
-                callback(&Prepare(Handle::new(lp, key)));
+                self.prepare.0.point_at(key);
+                callback(&self.prepare);
             }
-        }
-        Event::Check { key, .. } => {
-            if let Some(callback) = pick!(callbacks, key, Check) {
-                callback(&Check(Handle::new(lp, key)));
-            }
-        }
-        Event::Async { key, .. } => {
-            if let Some(callback) = pick!(callbacks, key, Async) {
-                callback(&Async(Handle::new(lp, key)));
-            }
-        }
-        Event::Poll { key, result, .. } => {
-            if let Some(callback) = pick!(callbacks, key, Poll) {
-                callback(&Poll(Handle::new(lp, key)), result);
-            }
-        }
-        Event::Connection { key, result, .. } => {
-            if let Some(callback) = pick!(callbacks, key, Connection) {
-                callback(&Tcp(Handle::new(lp, key)), result);
-            }
-        }
-        Event::NeedBuffer { key, .. } => read(lp, key),
-        Event::HungUp { key, .. } => {
-            if let Some(callback) = pick!(callbacks, key, Read) {
-                callback(&Tcp(Handle::new(lp, key)), Err(Errno::EOF));
-            }
-        }
-        Event::Connected { key, user, result } | Event::ShutDown { key, user, result } => done(lp, key, user, result),
-        Event::Written { key, user, result } => {
-            let buffers = lp.0.with(|core| Ok(core.take_buffers()));
-            drop(buffers);
-            done(lp, key, user, result);
-        }
-        Event::Closed { key, .. } => {
-            let (callback, on_close) = callbacks.remove(key.index());
-            drop(callback);
-            if let Some(on_close) = on_close {
-                on_close(&Handle::new(lp, key));
-            }
+        } else if let Some(callback) = pick!(callbacks, key, Check) {
+            self.check.0.point_at(key);
+            callback(&self.check);
         }
     }
-}
 
-fn done(lp: &LoopRef, key: Key, request: u32, result: Result<()>) {
-    if let Some(on_done) = lp.0.callbacks.take_request(request) {
-        on_done(&Tcp(Handle::new(lp, key)), result);
+    #[inline]
+    fn dispatch(&mut self, inner: &Inner, event: Event<u32>) {
+        let callbacks = &inner.callbacks;
+        match event {
+            Event::Timer { key, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Timer) {
+                    self.timer.0.point_at(key);
+                    callback(&self.timer);
+                }
+            }
+            Event::Idle { key, .. } => self.call_watcher(inner, key, Kind::Idle),
+            Event::Prepare { key, .. } => self.call_watcher(inner, key, Kind::Prepare),
+            Event::Check { key, .. } => self.call_watcher(inner, key, Kind::Check),
+            Event::Async { key, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Async) {
+                    self.wake_up.0.point_at(key);
+                    callback(&self.wake_up);
+                }
+            }
+            Event::Poll { key, result, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Poll) {
+                    self.poll.0.point_at(key);
+                    callback(&self.poll, result);
+                }
+            }
+            Event::Connection { key, result, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Connection) {
+                    self.tcp.0.point_at(key);
+                    callback(&self.tcp, result);
+                }
+            }
+            Event::NeedBuffer { key, .. } => self.read(inner, key),
+            Event::HungUp { key, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Read) {
+                    self.tcp.0.point_at(key);
+                    callback(&self.tcp, Err(Errno::EOF));
+                }
+            }
+            Event::Connected { key, user, result } | Event::ShutDown { key, user, result } => {
+                self.done(inner, key, user, result);
+            }
+            Event::Written { key, user, result } => {
+                let buffers = inner.with(|core| Ok(core.take_buffers()));
+                drop(buffers);
+                self.done(inner, key, user, result);
+            }
+            Event::Done { .. } => {}
+            Event::Closed { key, .. } => {
+                let (callback, on_close) = callbacks.remove(key.index());
+                drop(callback);
+                if let Some(on_close) = on_close {
+                    on_close(self.tcp.0.point_at(key));
+                }
+            }
+        }
     }
-}
 
-/// Reads once, into the loop's buffer, which belongs to this call until the callback is over.
-fn read(lp: &LoopRef, key: Key) {
-    let Some(callback) = pick!(lp.0.callbacks, key, Read) else { return };
-    let mut buffer = lp.0.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER));
-    match lp.0.with(|core| core.read_into(key, &mut buffer)) {
-        // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
-        Ok([]) => {}
-        Ok(bytes) => callback(&Tcp(Handle::new(lp, key)), Ok(bytes)),
-        Err(error) => callback(&Tcp(Handle::new(lp, key)), Err(error)),
+    #[inline]
+    fn done(&mut self, inner: &Inner, key: Key, request: u32, result: Result<()>) {
+        if let Some(on_done) = inner.callbacks.take_request(request) {
+            self.tcp.0.point_at(key);
+            on_done(&self.tcp, result);
+        }
     }
-    lp.0.buffer.set(Some(buffer));
+
+    /// Reads once, into the loop's buffer, which belongs to this call until the callback is over.
+    #[inline]
+    fn read(&mut self, inner: &Inner, key: Key) {
+        let Some(callback) = pick!(inner.callbacks, key, Read) else { return };
+        let mut buffer = inner.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER));
+        self.tcp.0.point_at(key);
+        match inner.with(|core| core.read_into(key, &mut buffer)) {
+            // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
+            Ok([]) => {}
+            Ok(bytes) => callback(&self.tcp, Ok(bytes)),
+            Err(error) => callback(&self.tcp, Err(error)),
+        }
+        inner.buffer.set(Some(buffer));
+    }
 }

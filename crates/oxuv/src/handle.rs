@@ -24,6 +24,13 @@ impl Handle {
         Handle { owner: owner.clone(), key }
     }
 
+    /// Makes this value refer to another handle of the same loop.
+    #[inline]
+    pub(crate) fn point_at(&mut self, key: Key) -> &Handle {
+        self.key = key;
+        self
+    }
+
     /// Makes a handle, asking the loop's core for its key.
     pub(crate) fn make(owner: &LoopRef, init: impl FnOnce(&mut Core) -> Result<Key>) -> Result<Handle> {
         Ok(Handle::new(owner, owner.0.with(init)?))

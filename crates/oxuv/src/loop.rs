@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::linux::Linux;
-use oxuv_core::{Buffers, Config, Event, Mode};
+use oxuv_core::{Buffers, Config, Event, Key, Kind, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
@@ -38,11 +38,22 @@ pub(crate) struct Inner {
     pub(crate) is_running: Cell<bool>,
 }
 
+/// What the core says is due.
+pub(crate) enum Due {
+    Watcher(Key, Kind),
+    Other(Event<u32>),
+}
+
 impl Inner {
     /// What is due next; `None` when the run is over.
     #[inline]
-    pub(crate) fn next(&self) -> Option<Event<u32>> {
-        self.core.borrow_mut().as_mut()?.next()
+    pub(crate) fn next(&self) -> Option<Due> {
+        let mut borrowed = self.core.borrow_mut();
+        let core = borrowed.as_mut()?;
+        match core.next_watcher() {
+            Some((key, kind, _)) => Some(Due::Watcher(key, kind)),
+            None => core.next_other().map(Due::Other),
+        }
     }
 
     /// Asks the core one thing. Nothing of the user's runs meanwhile but the `as_ref` of what is written.

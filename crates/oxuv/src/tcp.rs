@@ -212,7 +212,7 @@ impl Tcp {
     where
         T: AsRef<[u8]> + 'static,
     {
-        self.write_buffers(One(bytes), Box::new(on_done))
+        self.write_buffers(One(bytes), Box::new(on_done), |bytes| Box::new(bytes))
     }
 
     /// As [`Tcp::write`], for several buffers in a row.
@@ -224,16 +224,31 @@ impl Tcp {
     where
         T: AsRef<[u8]> + 'static,
     {
-        self.write_buffers(Many(parts), Box::new(on_done))
+        self.write_buffers(Many(parts), Box::new(on_done), |parts| Box::new(parts))
     }
 
-    fn write_buffers<T: Buffers + 'static>(&self, buffers: T, on_done: OnDone) -> Result<()> {
+    /// As [`Tcp::write`], for bytes that are only lent: they are copied if the kernel does not take all of them at once.
+    /// Mostly it does, and then nothing is allocated, but for an `on_done` that captures something.
+    ///
+    /// # Errors
+    /// As [`Tcp::write`].
+    #[doc(alias = "uv_write")]
+    pub fn write_copy(&self, bytes: &[u8], on_done: impl FnOnce(&Tcp, Result<()>) + 'static) -> Result<()> {
+        self.write_buffers(One(bytes), Box::new(on_done), |One(bytes)| Box::new(One(bytes.to_vec())))
+    }
+
+    fn write_buffers<T: Buffers>(
+        &self,
+        buffers: T,
+        on_done: OnDone,
+        keep: impl FnOnce(T) -> Box<dyn Buffers>,
+    ) -> Result<()> {
         let callbacks = &self.owner().0.callbacks;
         let request = callbacks.add_request(on_done)?;
-        let written = self.with(|core, key| Ok(core.write(key, request, buffers, |buffers| Box::new(buffers) as _)));
+        let written = self.with(|core, key| Ok(core.write(key, request, buffers, keep)));
         // Whatever is handed back is dropped at the end of this function, where nothing is borrowed.
         let (error, _buffers) = match written {
-            Ok(Ok(_buffers)) => return Ok(()),
+            Ok(Ok(_progress)) => return Ok(()),
             Ok(Err(Refused { error, given })) => (error, Some(given)),
             Err(error) => (error, None),
         };

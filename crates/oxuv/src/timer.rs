@@ -73,6 +73,16 @@ impl Timer {
         Ok(())
     }
 
+    /// Starts the timer anew, with the closure and the repeat that it has: due `after` that time. It may be running,
+    /// stopped, or have come. This is the way to put a timer off again and again: nothing is allocated.
+    ///
+    /// # Errors
+    /// EINVAL when it was never started, or is closing.
+    #[doc(alias = "uv_timer_start")]
+    pub fn restart(&self, after: Duration) -> Result<()> {
+        self.with(|core, key| core.timer_restart(key, nanoseconds(after)))
+    }
+
     /// Stops the timer. Stopped is stopped: again does nothing.
     ///
     /// # Errors

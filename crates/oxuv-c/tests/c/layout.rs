@@ -117,6 +117,7 @@ fn rust_agrees_with_libuv() {
             "model": model, "speed": speed, "cpu_times.user": cpu_times.user, "cpu_times.nice": cpu_times.nice,
             "cpu_times.sys": cpu_times.sys, "cpu_times.idle": cpu_times.idle, "cpu_times.irq": cpu_times.irq,
         }
+        uv_work_t { "data": req.data, "type": req.r#type, "loop": r#loop }
         uv_random_t { "data": req.data, "type": req.r#type, "loop": r#loop }
         uv_thread_options_t { "flags": flags, "stack_size": stack_size }
         uv_timespec64_t { "tv_sec": tv_sec, "tv_nsec": tv_nsec }

@@ -59,6 +59,7 @@ programs! {
     options_of_connections: "tcp_options.c";
     priorities: "thread_priority.c";
     public_fields_are_kept_true: "fields.c";
+    random_bytes_come_later: "random_async.c";
     semaphores: "thread_semaphore.c";
     temporary_files: "fs_temporary.c";
     terminals_are_streams: "tty_stream.c";
@@ -78,6 +79,7 @@ programs! {
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
     turns_and_their_rounds: "turn.c";
     walks_by_callbacks_that_do_anything: "walk.c";
+    work_on_one_thread: "work.c";
     writes_are_taken_back: "write_cancel.c";
     writes_for_which_memory_is_short: "short_memory.c";
 }

@@ -27,6 +27,7 @@ mod connection;
 mod faults;
 mod note;
 mod outside;
+mod pool;
 mod probe;
 mod random;
 mod socket;
@@ -48,7 +49,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Release};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{BindFlags, Keepalive, Kernel, Readiness, Ready, Wake};
+use crate::kernel::{BindFlags, Finished, Job, Keepalive, Kernel, Readiness, Ready, Wake};
+use crate::{Lane, Ticket};
 use world::World;
 
 pub use faults::Faults;
@@ -189,6 +191,7 @@ impl Sim {
 impl Kernel for Sim {
     type Fd = Fd;
     type Waker = Waker;
+    type Job = Box<dyn Job>;
 
     fn now(&self) -> u64 {
         self.world.borrow_mut().read_clock()
@@ -323,5 +326,21 @@ impl Kernel for Sim {
         let connection = &world.connections[world.connection_of(fd.number)?];
         let is_connected = !connection.is_connecting && !connection.has_failed_to_connect;
         if is_connected { Ok(connection.theirs) } else { Err(Errno::ENOTCONN) }
+    }
+
+    fn submit(&mut self, lane: Lane, request: u32, job: Box<dyn Job>) -> Result<Ticket, (Errno, Box<dyn Job>)> {
+        self.submit_job(lane, request, job)
+    }
+
+    fn cancel(&mut self, ticket: Ticket) -> Result<()> {
+        self.cancel_job(ticket)
+    }
+
+    fn collect_finished(&mut self) -> usize {
+        self.collect_jobs()
+    }
+
+    fn next_finished(&mut self) -> Option<Finished<Box<dyn Job>>> {
+        self.next_job()
     }
 }

@@ -9,6 +9,7 @@ use oxuv_os::{Errno, Result};
 
 use super::connection::Connection;
 use super::note::Note;
+use super::pool::Jobs;
 use super::socket::{FIRST_PORT, Socket};
 use super::wait::{OldWatch, Watch};
 use super::{Faults, Plan, Random};
@@ -41,6 +42,7 @@ pub(super) struct World {
     pub(super) plans: BTreeMap<(u64, u64), Plan>,
     pub(super) next_plan: u64,
     pub(super) waits_left: u64,
+    pub(super) jobs: Jobs,
     pub(super) trace: Vec<Note>,
 }
 
@@ -65,6 +67,7 @@ impl World {
             plans: BTreeMap::new(),
             next_plan: 0,
             waits_left: u64::MAX,
+            jobs: Jobs::default(),
             trace: Vec::new(),
         }
     }

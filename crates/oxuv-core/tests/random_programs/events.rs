@@ -90,6 +90,7 @@ impl Machine<'_> {
                 self.model.take_shutdown(place, user)?;
                 self.check_result(place, result, &[Errno::ENOTCONN])?;
             }
+            Event::Done { .. } => ensure!(false, "{event:?} though nothing was submitted"),
             Event::Closed { .. } => {
                 self.model.take_left(place)?;
                 ensure!(handle_requests(self, place) == 0, "place {place} is closed before its requests have ended");
@@ -217,5 +218,6 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::Written { key, user, .. }
         | Event::ShutDown { key, user, .. }
         | Event::Closed { key, user } => (key, user),
+        Event::Done { user, .. } => (Key::default(), user),
     }
 }

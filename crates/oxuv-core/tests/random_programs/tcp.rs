@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use oxuv_core::kernel::BindFlags;
-use oxuv_core::{Errno, Kind, Many};
+use oxuv_core::{Errno, Kind, Many, Progress};
 
 use crate::Check;
 use crate::actions::{is_limit, same, user_of_request};
@@ -155,7 +155,10 @@ impl Machine<'_> {
         let answer = got.as_ref().map(|_| ()).map_err(|refused| refused.error);
         same("write", answer, expected)?;
         let Ok(handed_back) = got else { return Ok(()) };
-        ensure!(handed_back.is_none() == was_kept, "the buffers of a write are kept and handed back, or neither");
+        ensure!(
+            matches!(handed_back, Progress::Kept) == was_kept,
+            "the buffers of a write are kept and handed back, or neither"
+        );
         let pending_round = self.model.pending_round_of(place);
         let stream = &mut self.model.handles[place].stream;
         let mut outside = self.outside.borrow_mut();

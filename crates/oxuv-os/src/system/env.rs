@@ -20,6 +20,19 @@ pub unsafe fn get<'a>(name: &CStr) -> Option<&'a CStr> {
     }
 }
 
+/// A copy of a variable's value, at the beginning of `room`; `None` if there is no such variable, or no room for its value
+/// and a zero behind it.
+///
+/// As with the standard library's own `std::env::var_os`, a C program that changes the environment while other threads
+/// look at it is in the wrong, whoever calls this.
+pub fn copy<'a>(name: &CStr, room: &'a mut [u8]) -> Option<&'a [u8]> {
+    // SAFETY: the value is copied at once; for the rest see above.
+    let value = unsafe { get(name) }?.to_bytes();
+    let place = room.get_mut(..value.len() + 1)?;
+    place[..value.len()].copy_from_slice(value);
+    Some(&place[..value.len()])
+}
+
 /// Sets a variable, or replaces its value.
 ///
 /// # Errors

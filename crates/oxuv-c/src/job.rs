@@ -1,0 +1,102 @@
+//! Requests that threads of the pool work on.
+//!
+//! Such a request has a [`Place`] in its private part, where it remembers its ticket. [`submit`] gives the request's address
+//! to the pool with a function, which a thread calls with it: what that finds out it writes into the request. Then the loop
+//! calls [`done`], which looks at the request's type. Between the two the request is the library's, by the promise that
+//! comes with every request: it stays valid until its callback. So neither side needs a lock.
+//!
+//! To add a kind: its structure with a place, a function for the thread, a line in [`done`] and one in
+//! [`uv_cancel`](crate::uv_cancel).
+
+use std::ffi::c_void;
+use std::fmt;
+
+use oxuv_core::kernel::Job;
+use oxuv_core::{Lane, Result, Ticket};
+
+use crate::loop_::{User, kernel, with};
+use crate::random::{self, UV_RANDOM};
+use crate::types::{uv_loop_t, uv_req_t};
+use crate::work::{self, UV_WORK};
+
+/// Where a request remembers what it is to the pool. As large as what libuv has there.
+#[repr(C)]
+pub(crate) struct Place {
+    /// The ticket as a number; 0 of what was never submitted.
+    ticket: u64,
+    _rest: [usize; 4],
+}
+
+/// The address of a request, and what to do with it.
+pub(crate) struct Request {
+    address: *mut c_void,
+    run: unsafe fn(*mut c_void),
+}
+
+// SAFETY: whoever submits a request promises that it may be worked on by another thread.
+unsafe impl Send for Request {}
+
+impl Job for Request {
+    fn run(&mut self) {
+        // SAFETY: `submit` has them from somebody who promises that they belong together; a job is run once.
+        unsafe { (self.run)(self.address) };
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Request").field(&self.address).finish()
+    }
+}
+
+/// Has a thread call `run` with the address of a request, of which [`done`] will hear.
+///
+/// EINVAL without a loop, EAGAIN without a thread, ENOMEM.
+///
+/// # Safety
+/// `loop_` was initialised. `req` points to a request of the type that `run` is about, which stays valid until `done`; until
+/// then nobody but `run` uses what that uses, which is fit to be used on another thread. `place` is the place in it.
+pub(crate) unsafe fn submit(
+    loop_: *mut uv_loop_t,
+    req: *mut c_void,
+    place: *mut Place,
+    lane: Lane,
+    run: unsafe fn(*mut c_void),
+) -> Result<()> {
+    let request = kernel::job(Request { address: req, run });
+    // SAFETY: passed on to our caller. The place is written after the thread may have begun, which does not look at it.
+    unsafe {
+        let ticket = with(loop_, |core| core.submit(lane, request, User(req)).map_err(|refused| refused.error))?;
+        (&raw mut (*place).ticket).write(ticket.to_u64());
+    }
+    Ok(())
+}
+
+/// Takes a request back that no thread has begun with; [`done`] will hear of it.
+///
+/// EBUSY when one has; EINVAL without a loop.
+///
+/// # Safety
+/// `loop_` is the one that it was submitted to, and `place` is its place; its callback has not run, or runs.
+pub(crate) unsafe fn cancel(loop_: *mut uv_loop_t, place: *const Place) -> Result<()> {
+    // SAFETY: passed on to our caller.
+    unsafe {
+        let ticket = Ticket::from_u64((&raw const (*place).ticket).read());
+        with(loop_, |core| core.cancel(ticket))
+    }
+}
+
+/// A request has come back from the pool: calls its callback.
+///
+/// # Safety
+/// `req` was submitted, and its event has just come with this result.
+pub(crate) unsafe fn done(req: *mut uv_req_t, result: Result<()>) {
+    // SAFETY: the function that submitted it has written its type, by which it is what each of these asks for.
+    unsafe {
+        match (*req).r#type {
+            UV_WORK => work::done(req.cast(), result),
+            UV_RANDOM => random::done(req.cast(), result),
+            _ => unreachable!("nothing else is submitted"),
+        }
+    }
+}

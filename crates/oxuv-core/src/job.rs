@@ -1,0 +1,74 @@
+//! Jobs: what runs on other threads, and is told of when it is done.
+
+use oxuv_os::Result;
+
+use crate::kernel::{Finished, Kernel};
+use crate::slab::Slab;
+use crate::write::Refused;
+use crate::{Buffers, Core, Event, Lane, Ticket};
+
+/// What the core keeps of the jobs that were submitted.
+#[derive(Debug)]
+pub(crate) struct Jobs<U, J> {
+    /// The front's value of each; its index is the number that the kernel gives back.
+    users: Slab<Option<U>>,
+    /// The job that was last told of.
+    spent: Option<J>,
+}
+
+impl<U, J> Default for Jobs<U, J> {
+    fn default() -> Self {
+        Jobs { users: Slab::new(), spent: None }
+    }
+}
+
+impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
+    /// Has a job run on a thread of the pool. It is a request: it keeps the loop alive until
+    /// [`Event::Done`], which always comes.
+    ///
+    /// # Errors
+    /// ENOMEM, EAGAIN when no thread can be started. The job is handed back.
+    #[doc(alias = "uv_queue_work")]
+    pub fn submit(&mut self, lane: Lane, job: K::Job, user: U) -> Result<Ticket, Refused<K::Job>> {
+        let request = match self.jobs.users.insert(Some(user)) {
+            Ok(request) => request,
+            Err(error) => return Err(Refused { error, given: job }),
+        };
+        match self.kernel.submit(lane, request, job) {
+            Ok(ticket) => {
+                self.requests += 1;
+                Ok(ticket)
+            }
+            Err((error, given)) => {
+                self.jobs.users.remove(request);
+                Err(Refused { error, given })
+            }
+        }
+    }
+
+    /// Takes back a job that has not begun. [`Event::Done`] tells of it with ECANCELED, later.
+    ///
+    /// # Errors
+    /// EBUSY when it runs, has run, or was cancelled before.
+    #[doc(alias = "uv_cancel")]
+    pub fn cancel(&mut self, ticket: Ticket) -> Result<()> {
+        self.kernel.cancel(ticket)
+    }
+
+    /// The job that was last told of by [`Event::Done`], once. What is not taken is dropped some time.
+    pub fn take_job(&mut self) -> Option<K::Job> {
+        self.jobs.spent.take()
+    }
+
+    /// The next job of those that have come back.
+    pub(crate) fn next_done(&mut self) -> Option<Event<U>> {
+        while let Some(Finished { request, job, result }) = self.kernel.next_finished() {
+            if let Some(user) = self.jobs.users.remove(request) {
+                self.requests -= 1;
+                self.jobs.spent = Some(job);
+                return Some(Event::Done { user, result });
+            }
+        }
+        None
+    }
+}

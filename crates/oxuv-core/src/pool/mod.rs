@@ -1,0 +1,251 @@
+//! The thread pool.
+//!
+//! A loop gives a [`Job`] to the pool with [`Core::submit`](crate::Core::submit), and hears of it by
+//! [`Event::Done`](crate::Event::Done) in its poll phase. Any number of loops may share a pool; by default there is one for
+//! the whole process, and a loop may have one of its own.
+//!
+//! * **Each job is published at once**, and may be cancelled until a thread begins it: no thread takes more than the job
+//!   that it is going to run.
+//! * **[Lanes](Lane)** keep kinds of jobs from starving each other.
+//! * **Wake-ups are throttled**: one thread is woken at a time, and wakes the next if there is work for it.
+//! * **Jobs come back in batches**: the first job that is put on a loop's empty desk wakes the loop, which takes all that
+//!   is there by then.
+//! * **A child of a fork** has a pool without threads and jobs, and starts its own at first use.
+//!
+//! # To add another kind of job
+//!
+//! A front has one type of job for all that it does on threads. In the Rust front that is a `Box<dyn Job>`: make a struct
+//! with what the job needs and room for its result, implement [`Job`] for it, and submit it boxed; the box comes back with
+//! the event, and is cast down to the struct. In the C front it is the address of the request with a function
+//! (`Request` in `oxuv-c/src/job.rs`); what the function finds out it writes into the request's memory, and
+//! `done` there says by the request's type which callback is to hear of it. Neither takes a change of this crate, but the
+//! choice of a lane.
+
+mod desk;
+mod queue;
+mod size;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+use std::ffi::CStr;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use oxuv_os::{Errno, Result, Shared, fork};
+
+use crate::kernel::{Finished, Job};
+use crate::linux::Waker;
+use desk::Returns;
+use worker::{Crew, Task};
+
+pub use queue::{Lane, Ticket};
+
+/// What a pool has counted of one lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LaneMetrics {
+    /// Jobs that wait for a thread now.
+    pub queued: usize,
+    /// Jobs that run now.
+    pub running: usize,
+    /// Jobs that have been run.
+    pub done: u64,
+    /// How long these have waited, in nanoseconds. Counted from [`Pool::measure`] on, as is `run`.
+    pub wait: u64,
+    /// How long they have run, in nanoseconds.
+    pub run: u64,
+}
+
+/// What a pool has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PoolMetrics {
+    /// The threads; 0 before first use.
+    pub threads: usize,
+    /// By the numbers of [`Lane`].
+    pub lanes: [LaneMetrics; 3],
+}
+
+/// Threads that run jobs.
+pub struct Pool<J: Job> {
+    first: Link<J>,
+    name: &'static CStr,
+    size: Option<NonZeroUsize>,
+}
+
+/// A pool belongs to one process. Its threads are gone in a child, and its locks may be held for ever, so a child has to do
+/// with the next link of this chain.
+struct Link<J: Job> {
+    crew: OnceLock<Shared<Crew<J>>>,
+    /// Used in children only.
+    next: OnceLock<Shared<Link<J>>>,
+}
+
+impl<J: Job> Link<J> {
+    const fn new() -> Self {
+        Link { crew: OnceLock::new(), next: OnceLock::new() }
+    }
+}
+
+impl<J: Job> Pool<J> {
+    /// A pool whose threads bear this name. It has as many as `UV_THREADPOOL_SIZE` says at first use: 4 if it says nothing,
+    /// 1024 at most.
+    pub const fn new(name: &'static CStr) -> Pool<J> {
+        Pool { first: Link::new(), name, size: None }
+    }
+
+    /// A pool with so many threads, 1024 at most.
+    pub const fn with_size(name: &'static CStr, size: NonZeroUsize) -> Pool<J> {
+        Pool { first: Link::new(), name, size: Some(size) }
+    }
+
+    /// Measures how long jobs wait and run, from now on. This costs three looks at the clock for each.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    pub fn measure(&self) -> Result<()> {
+        self.crew()?.measure();
+        Ok(())
+    }
+
+    /// What the pool has counted so far.
+    pub fn metrics(&self) -> PoolMetrics {
+        self.link().ok().and_then(|link| link.crew.get()).map_or_else(PoolMetrics::default, |crew| crew.metrics())
+    }
+
+    /// Runs what is queued, and ends the threads. The pool starts anew when it is used again; until this returns, it takes
+    /// no jobs. Not to be called from a job.
+    #[doc(alias = "uv_library_shutdown")]
+    pub fn shutdown(&self) {
+        if let Ok(link) = self.link()
+            && let Some(crew) = link.crew.get()
+        {
+            crew.end();
+        }
+    }
+
+    fn submit(&self, lane: Lane, task: Task<J>) -> Result<Ticket, (Errno, Task<J>)> {
+        let crew = match self.crew() {
+            Ok(crew) => crew,
+            Err(error) => return Err((error, task)),
+        };
+        crew.submit(lane, task, |threads| {
+            let size = self.size.map_or_else(size::asked_for, |size| size.get().min(size::MOST));
+            worker::start(crew, threads, size, self.name)
+        })
+    }
+
+    fn crew(&self) -> Result<&Shared<Crew<J>>> {
+        let link = self.link()?;
+        if let Some(crew) = link.crew.get() {
+            return Ok(crew);
+        }
+        fork::count()?;
+        // If another thread is faster, this one is dropped.
+        let _ = link.crew.set(Shared::new(Crew::new(fork::forks()))?);
+        link.crew.get().ok_or(Errno::ENOMEM)
+    }
+
+    /// This process's link.
+    fn link(&self) -> Result<&Link<J>> {
+        let mut link = &self.first;
+        for _ in 0..fork::forks() {
+            if link.next.get().is_none() {
+                let _ = link.next.set(Shared::new(Link::new())?);
+            }
+            link = link.next.get().ok_or(Errno::ENOMEM)?;
+        }
+        Ok(link)
+    }
+}
+
+/// Waits for the jobs.
+impl<J: Job> Drop for Pool<J> {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+impl<J: Job> fmt::Debug for Pool<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("name", &self.name).field("metrics", &self.metrics()).finish_non_exhaustive()
+    }
+}
+
+/// The pool that a loop uses.
+#[derive(Debug)]
+pub enum PoolOf<J: Job> {
+    /// That of the whole process.
+    Process(&'static Pool<J>),
+    /// One that it shares with those whom it was given to.
+    Own(Shared<Pool<J>>),
+}
+
+impl<J: Job> Deref for PoolOf<J> {
+    type Target = Pool<J>;
+
+    #[inline]
+    fn deref(&self) -> &Pool<J> {
+        match self {
+            PoolOf::Process(pool) => pool,
+            PoolOf::Own(pool) => pool,
+        }
+    }
+}
+
+/// A loop's way to its pool.
+#[derive(Debug)]
+pub(crate) struct Counter<J: Job> {
+    /// Made at first use. Before the pool, which runs no job of a loop that is gone.
+    returns: Option<Returns<J>>,
+    pub(crate) pool: PoolOf<J>,
+}
+
+impl<J: Job> Counter<J> {
+    pub(crate) fn new(pool: PoolOf<J>) -> Self {
+        Counter { pool, returns: None }
+    }
+
+    pub(crate) fn submit(
+        &mut self,
+        lane: Lane,
+        request: u32,
+        job: J,
+        waker: impl FnOnce() -> Waker,
+    ) -> Result<Ticket, (Errno, J)> {
+        let returns = match &mut self.returns {
+            Some(returns) => returns,
+            none => match Returns::new(waker()) {
+                Ok(returns) => none.insert(returns),
+                Err(error) => return Err((error, job)),
+            },
+        };
+        let desk = match returns.reserve() {
+            Ok(desk) => desk,
+            Err(error) => return Err((error, job)),
+        };
+        match self.pool.submit(lane, Task { job, request, desk, since: 0 }) {
+            Ok(ticket) => {
+                returns.add();
+                Ok(ticket)
+            }
+            Err((error, task)) => Err((error, task.job)),
+        }
+    }
+
+    pub(crate) fn cancel(&mut self, ticket: Ticket) -> Result<()> {
+        let returns = self.returns.as_ref().ok_or(Errno::EBUSY)?;
+        let Task { job, request, .. } = self.pool.crew()?.cancel(ticket).ok_or(Errno::EBUSY)?;
+        returns.put(Finished { request, job, result: Err(Errno::ECANCELED) });
+        Ok(())
+    }
+
+    pub(crate) fn take(&mut self) -> usize {
+        self.returns.as_mut().map_or(0, Returns::take)
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Finished<J>> {
+        self.returns.as_mut()?.next()
+    }
+}

@@ -1,0 +1,249 @@
+//! The jobs that wait for a thread, lane by lane.
+
+use oxuv_os::{Errno, Result};
+
+/// What a job waits for, and with whom it shares the threads.
+///
+/// Threads take jobs from the lanes in turn, from each in the order of submission: a lane that is full does not hold up the
+/// others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// Work of the program's own, of any length.
+    Work,
+    /// What the machine itself answers: files.
+    FastIo,
+    /// What may wait for the network for long: names. At most half of the threads, rounded up, run such jobs.
+    SlowIo,
+}
+
+impl Lane {
+    /// All lanes, in the order of their numbers.
+    pub const ALL: [Lane; 3] = [Lane::Work, Lane::FastIo, Lane::SlowIo];
+}
+
+/// The name of a submitted job, good until it begins or is cancelled.
+///
+/// The default ticket is that of no job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Ticket {
+    pub(crate) index: u32,
+    /// Not 0 for a job.
+    pub(crate) generation: u32,
+}
+
+impl Ticket {
+    /// The ticket as one number, never 0 for a job.
+    #[inline]
+    pub const fn to_u64(self) -> u64 {
+        (self.generation as u64) << 32 | self.index as u64
+    }
+
+    /// The ticket that [`Ticket::to_u64`] made the number of.
+    #[inline]
+    pub const fn from_u64(number: u64) -> Ticket {
+        Ticket { index: number as u32, generation: (number >> 32) as u32 }
+    }
+}
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct Entry<T> {
+    generation: u32,
+    /// The neighbours in the lane; `next` also links the free entries.
+    next: u32,
+    previous: u32,
+    lane: Lane,
+    /// `None` in a free entry.
+    value: Option<T>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    first: u32,
+    last: u32,
+    len: usize,
+}
+
+/// Three queues whose elements can be taken out by their ticket.
+#[derive(Debug)]
+pub(crate) struct Queue<T> {
+    entries: Vec<Entry<T>>,
+    free: u32,
+    lines: [Line; 3],
+    /// The lane that was served last.
+    last: usize,
+    /// What the first ticket of each entry is made of.
+    generation: u32,
+}
+
+impl<T> Queue<T> {
+    /// An empty queue. Tickets of queues with different `seed`s are different for a long time.
+    pub(crate) const fn new(seed: u32) -> Self {
+        let line = Line { first: NONE, last: NONE, len: 0 };
+        let generation = 1 + (seed << 20);
+        Queue { entries: Vec::new(), free: NONE, lines: [line; 3], last: Lane::SlowIo as usize, generation }
+    }
+
+    pub(crate) fn len(&self, lane: Lane) -> usize {
+        self.lines[lane as usize].len
+    }
+
+    /// Makes sure that the next [`Queue::push`] needs no memory.
+    pub(crate) fn reserve(&mut self) -> Result<()> {
+        if self.free == NONE {
+            let is_full = self.entries.len() >= NONE as usize;
+            if is_full {
+                return Err(Errno::ENOMEM);
+            }
+            self.entries.try_reserve(1)?;
+        }
+        Ok(())
+    }
+
+    /// Puts an element at the end of its lane.
+    pub(crate) fn push(&mut self, lane: Lane, value: T) -> Ticket {
+        let line = &mut self.lines[lane as usize];
+        let (previous, generation, index);
+        previous = line.last;
+        if self.free == NONE {
+            (index, generation) = (self.entries.len() as u32, self.generation);
+            self.entries.push(Entry { generation, next: NONE, previous, lane, value: Some(value) });
+        } else {
+            index = self.free;
+            let entry = &mut self.entries[index as usize];
+            generation = entry.generation;
+            self.free = entry.next;
+            *entry = Entry { generation, next: NONE, previous, lane, value: Some(value) };
+        }
+        if previous == NONE {
+            line.first = index;
+        } else {
+            self.entries[previous as usize].next = index;
+        }
+        line.last = index;
+        line.len += 1;
+        Ticket { index, generation }
+    }
+
+    /// Takes out the first element of the lane whose turn it is, among those that are `open` and not empty.
+    pub(crate) fn pop(&mut self, open: impl Fn(Lane) -> bool) -> Option<(Lane, T)> {
+        for step in 1..=Lane::ALL.len() {
+            let number = (self.last + step) % Lane::ALL.len();
+            let (lane, first) = (Lane::ALL[number], self.lines[number].first);
+            if first != NONE && open(lane) {
+                self.last = number;
+                return self.unlink(first).map(|value| (lane, value));
+            }
+        }
+        None
+    }
+
+    /// True if [`Queue::pop`] would find something.
+    pub(crate) fn has_any(&self, open: impl Fn(Lane) -> bool) -> bool {
+        Lane::ALL.into_iter().any(|lane| self.len(lane) > 0 && open(lane))
+    }
+
+    /// Takes out the element of this ticket; `None` if it is out already.
+    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<T> {
+        let entry = self.entries.get(ticket.index as usize)?;
+        if entry.generation != ticket.generation {
+            return None;
+        }
+        self.unlink(ticket.index)
+    }
+
+    fn unlink(&mut self, index: u32) -> Option<T> {
+        let entry = &mut self.entries[index as usize];
+        let value = entry.value.take()?;
+        let (next, previous, lane) = (entry.next, entry.previous, entry.lane);
+        entry.generation = entry.generation.checked_add(1).unwrap_or(1);
+        entry.next = self.free;
+        self.free = index;
+        let line = &mut self.lines[lane as usize];
+        line.len -= 1;
+        match previous {
+            NONE => line.first = next,
+            _ => self.entries[previous as usize].next = next,
+        }
+        match next {
+            NONE => line.last = previous,
+            _ => self.entries[next as usize].previous = previous,
+        }
+        Some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn agrees_with_three_plain_queues_under_random_operations() {
+        let mut random = Random::new(3);
+        let mut queue = Queue::new(0);
+        let mut model: [VecDeque<(Ticket, u32)>; 3] = Default::default();
+        let mut old = Vec::new();
+        for step in 0..50_000_u32 {
+            let lane = Lane::ALL[random.below(3)];
+            match random.below(6) {
+                0..=2 => {
+                    queue.reserve().unwrap();
+                    model[lane as usize].push_back((queue.push(lane, step), step));
+                }
+                3 => {
+                    let line = &mut model[lane as usize];
+                    if let Some((ticket, value)) = line.remove(random.below(line.len().max(1))) {
+                        assert_eq!(queue.remove(ticket), Some(value));
+                        old.push(ticket);
+                    }
+                }
+                4 => {
+                    let expected = model[lane as usize].pop_front();
+                    let popped = queue.pop(|open| open == lane);
+                    assert_eq!(popped, expected.map(|(_, value)| (lane, value)));
+                    old.extend(expected.map(|(ticket, _)| ticket));
+                }
+                _ => {
+                    if let Some(&ticket) = old.get(random.below(old.len().max(1))) {
+                        assert_eq!(queue.remove(ticket), None, "a ticket is good once");
+                    }
+                }
+            }
+            for lane in Lane::ALL {
+                assert_eq!(queue.len(lane), model[lane as usize].len());
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_take_turns() {
+        let mut queue = Queue::new(0);
+        for (lane, value) in [(Lane::Work, 1), (Lane::Work, 2), (Lane::Work, 3), (Lane::SlowIo, 4), (Lane::FastIo, 5)] {
+            queue.push(lane, value);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop(|_| true)).map(|(_, value)| value).collect();
+        assert_eq!(order, [1, 5, 4, 2, 3]);
+    }
+
+    #[test]
+    fn a_lane_that_is_not_open_is_passed_over() {
+        let mut queue = Queue::new(0);
+        queue.push(Lane::SlowIo, 1);
+        assert!(!queue.has_any(|lane| lane != Lane::SlowIo));
+        assert_eq!(queue.pop(|lane| lane != Lane::SlowIo), None);
+        assert_eq!(queue.pop(|_| true), Some((Lane::SlowIo, 1)));
+    }
+
+    #[test]
+    fn the_default_ticket_is_that_of_no_job() {
+        let mut queue = Queue::new(0);
+        let ticket = queue.push(Lane::Work, 1);
+        assert_eq!(queue.remove(Ticket::default()), None);
+        assert_eq!(Ticket::from_u64(ticket.to_u64()), ticket);
+        assert_ne!(ticket.to_u64(), 0);
+    }
+}
