@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int};
 use oxuv_core::Errno;
 use oxuv_os::fs::{self, CopyFlags};
 
-use super::request::{begin, done, keep_paths};
+use super::request::{begin, finished, keep_paths};
 use super::types::{UV_FS_COPYFILE, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 
@@ -51,7 +51,7 @@ pub unsafe extern "C-unwind" fn uv_fs_copyfile(
                 clone: has(UV_FS_COPYFILE_FICLONE),
                 force_clone: has(UV_FS_COPYFILE_FICLONE_FORCE),
             };
-            done(fs::copy(request.path(), request.new_path(), flags))
+            finished(fs::copy(request.path(), request.new_path(), flags))
         })
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use oxuv_core::{Errno, Result};
 use oxuv_os::fs::{self, MAX_BYTES};
 
-use super::request::{begin, done, keep_bufs, keep_file, keep_path};
+use super::request::{begin, finished, keep_bufs, keep_file, keep_path};
 use super::types::{
     UV_FS_CLOSE, UV_FS_FDATASYNC, UV_FS_FSYNC, UV_FS_FTRUNCATE, UV_FS_OPEN, UV_FS_READ, UV_FS_SENDFILE, UV_FS_WRITE,
     uv_file, uv_fs_cb, uv_fs_t,
@@ -60,7 +60,7 @@ pub unsafe extern "C-unwind" fn uv_fs_close(
         begin(loop_, req, UV_FS_CLOSE, cb, |req| keep_file(req, file)).run(|request| {
             let number = request.file()?.as_raw_fd();
             // The program has said that it is its own to close. If it is not open, the system says EBADF.
-            done(fs::close(OwnedFd::from_raw_fd(number)))
+            finished(fs::close(OwnedFd::from_raw_fd(number)))
         })
     }
 }
@@ -180,7 +180,7 @@ pub unsafe extern "C-unwind" fn uv_fs_fsync(
     // SAFETY: the same is asked of our caller.
     unsafe {
         begin(loop_, req, UV_FS_FSYNC, cb, |req| keep_file(req, file))
-            .run(|request| done(fs::sync_all(request.file()?)))
+            .run(|request| finished(fs::sync_all(request.file()?)))
     }
 }
 
@@ -200,7 +200,7 @@ pub unsafe extern "C-unwind" fn uv_fs_fdatasync(
     // SAFETY: the same is asked of our caller.
     unsafe {
         begin(loop_, req, UV_FS_FDATASYNC, cb, |req| keep_file(req, file))
-            .run(|request| done(fs::sync_data(request.file()?)))
+            .run(|request| finished(fs::sync_data(request.file()?)))
     }
 }
 
@@ -224,7 +224,7 @@ pub unsafe extern "C-unwind" fn uv_fs_ftruncate(
             (*req).off = offset;
             keep_file(req, file)
         })
-        .run(|request| done(fs::truncate(request.file()?, request.offset())))
+        .run(|request| finished(fs::truncate(request.file()?, request.offset())))
     }
 }
 

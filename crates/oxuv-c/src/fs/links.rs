@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char, c_int};
 use oxuv_core::Result;
 use oxuv_os::fs;
 
-use super::request::{Request, begin, done, keep_path, keep_paths};
+use super::request::{Request, begin, finished, keep_path, keep_paths};
 use super::types::{UV_FS_LINK, UV_FS_READLINK, UV_FS_REALPATH, UV_FS_SYMLINK, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 
@@ -26,7 +26,7 @@ pub unsafe extern "C-unwind" fn uv_fs_link(
     // SAFETY: the same is asked of our caller.
     unsafe {
         begin(loop_, req, UV_FS_LINK, cb, |req| keep_paths(req, path, new_path))
-            .run(|request| done(fs::link(request.path(), request.new_path())))
+            .run(|request| finished(fs::link(request.path(), request.new_path())))
     }
 }
 
@@ -51,7 +51,7 @@ pub unsafe extern "C-unwind" fn uv_fs_symlink(
             (*req).flags = flags;
             keep_paths(req, path, new_path)
         })
-        .run(|request| done(fs::symlink(request.path(), request.new_path())))
+        .run(|request| finished(fs::symlink(request.path(), request.new_path())))
     }
 }
 

@@ -28,6 +28,7 @@ pub use names::{
     uv_fs_access, uv_fs_chmod, uv_fs_chown, uv_fs_fchmod, uv_fs_fchown, uv_fs_lchown, uv_fs_mkdir, uv_fs_rename,
     uv_fs_rmdir, uv_fs_unlink,
 };
+pub(crate) use request::done;
 pub use request::{
     uv_fs_get_path, uv_fs_get_ptr, uv_fs_get_result, uv_fs_get_statbuf, uv_fs_get_system_error, uv_fs_get_type,
     uv_fs_req_cleanup,

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use oxuv_os::fs;
 
-use super::request::{begin, done, keep_file, keep_path, keep_paths};
+use super::request::{begin, finished, keep_file, keep_path, keep_paths};
 use super::types::{
     UV_FS_ACCESS, UV_FS_CHMOD, UV_FS_CHOWN, UV_FS_FCHMOD, UV_FS_FCHOWN, UV_FS_LCHOWN, UV_FS_MKDIR, UV_FS_RENAME,
     UV_FS_RMDIR, UV_FS_UNLINK, uv_file, uv_fs_cb, uv_fs_t, uv_gid_t, uv_uid_t,
@@ -27,7 +27,7 @@ pub unsafe extern "C-unwind" fn uv_fs_unlink(
     // SAFETY: the same is asked of our caller.
     unsafe {
         begin(loop_, req, UV_FS_UNLINK, cb, |req| keep_path(req, path))
-            .run(|request| done(fs::remove_file(request.path())))
+            .run(|request| finished(fs::remove_file(request.path())))
     }
 }
 
@@ -51,7 +51,7 @@ pub unsafe extern "C-unwind" fn uv_fs_mkdir(
             (*req).mode = mode as c_uint;
             keep_path(req, path)
         })
-        .run(|request| done(fs::make_directory(request.path(), request.mode())))
+        .run(|request| finished(fs::make_directory(request.path(), request.mode())))
     }
 }
 
@@ -71,7 +71,7 @@ pub unsafe extern "C-unwind" fn uv_fs_rmdir(
     // SAFETY: the same is asked of our caller.
     unsafe {
         begin(loop_, req, UV_FS_RMDIR, cb, |req| keep_path(req, path))
-            .run(|request| done(fs::remove_directory(request.path())))
+            .run(|request| finished(fs::remove_directory(request.path())))
     }
 }
 
@@ -92,7 +92,7 @@ pub unsafe extern "C-unwind" fn uv_fs_rename(
     // SAFETY: the same is asked of our caller.
     unsafe {
         begin(loop_, req, UV_FS_RENAME, cb, |req| keep_paths(req, path, new_path))
-            .run(|request| done(fs::rename(request.path(), request.new_path())))
+            .run(|request| finished(fs::rename(request.path(), request.new_path())))
     }
 }
 
@@ -116,7 +116,7 @@ pub unsafe extern "C-unwind" fn uv_fs_access(
             (*req).flags = mode;
             keep_path(req, path)
         })
-        .run(|request| done(fs::access(request.path(), request.flags())))
+        .run(|request| finished(fs::access(request.path(), request.flags())))
     }
 }
 
@@ -140,7 +140,7 @@ pub unsafe extern "C-unwind" fn uv_fs_chmod(
             (*req).mode = mode as c_uint;
             keep_path(req, path)
         })
-        .run(|request| done(fs::set_mode(request.path(), request.mode())))
+        .run(|request| finished(fs::set_mode(request.path(), request.mode())))
     }
 }
 
@@ -164,7 +164,7 @@ pub unsafe extern "C-unwind" fn uv_fs_fchmod(
             (*req).mode = mode as c_uint;
             keep_file(req, file)
         })
-        .run(|request| done(fs::set_file_mode(request.file()?, request.mode())))
+        .run(|request| finished(fs::set_file_mode(request.file()?, request.mode())))
     }
 }
 
@@ -192,7 +192,7 @@ pub unsafe extern "C-unwind" fn uv_fs_chown(
         })
         .run(|request| {
             let (uid, gid) = request.owner();
-            done(fs::set_owner(request.path(), uid, gid))
+            finished(fs::set_owner(request.path(), uid, gid))
         })
     }
 }
@@ -221,7 +221,7 @@ pub unsafe extern "C-unwind" fn uv_fs_fchown(
         })
         .run(|request| {
             let (uid, gid) = request.owner();
-            done(fs::set_file_owner(request.file()?, uid, gid))
+            finished(fs::set_file_owner(request.file()?, uid, gid))
         })
     }
 }
@@ -250,7 +250,7 @@ pub unsafe extern "C-unwind" fn uv_fs_lchown(
         })
         .run(|request| {
             let (uid, gid) = request.owner();
-            done(fs::set_link_owner(request.path(), uid, gid))
+            finished(fs::set_link_owner(request.path(), uid, gid))
         })
     }
 }

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::ptr::null_mut;
 use std::slice;
 
-use oxuv_core::{Errno, Result};
+use oxuv_core::{Errno, Lane, Result};
 use oxuv_os::fs::{Metadata, ReadBuf, WriteBuf};
 
 use super::directory;
@@ -14,6 +14,8 @@ use super::types::{
     BUFSML, UV_FS_MKDTEMP, UV_FS_MKSTEMP, UV_FS_READDIR, UV_FS_READLINK, UV_FS_REALPATH, UV_FS_SCANDIR, UV_FS_STATFS,
     uv_file, uv_fs_cb, uv_fs_t, uv_fs_type,
 };
+use crate::error::code;
+use crate::job;
 use crate::loop_::guard;
 use crate::memory::{free, malloc};
 use crate::types::{UV_FS, uv_buf_t, uv_loop_t};
@@ -22,7 +24,7 @@ use crate::types::{UV_FS, uv_buf_t, uv_loop_t};
 pub(super) type Operation = fn(Request) -> Result<isize>;
 
 /// What most calls return.
-pub(super) fn done(result: Result<()>) -> Result<isize> {
+pub(super) fn finished(result: Result<()>) -> Result<isize> {
     result.map(|()| 0)
 }
 
@@ -137,7 +139,7 @@ impl Request {
     /// Keeps the names of a directory's entries until the request is cleaned up.
     pub(super) fn set_names(&self, names: *mut c_char) {
         // SAFETY: the field is the operation's to write.
-        unsafe { (*self.0).names = names }
+        unsafe { (*self.0).job.rest.names = names }
     }
 }
 
@@ -183,14 +185,16 @@ pub(super) unsafe fn begin(
         (*req).new_path = null_mut();
         (*req).nbufs = 0;
         (*req).bufs = null_mut();
-        (*req).operation = None;
-        (*req).names = null_mut();
+        (*req).job.rest.operation = None;
+        (*req).job.rest.names = null_mut();
     }
     Begun(arguments(req).map(|()| req))
 }
 
 impl Begun {
     /// Has the operation run: at once if there is no callback, and then its result is returned.
+    ///
+    /// UV_EINVAL for a callback without a loop, UV_EAGAIN without a thread, UV_ENOMEM.
     ///
     /// # Safety
     /// The arguments given to [`begin`] are all that `operation` asks for.
@@ -199,39 +203,52 @@ impl Begun {
             Ok(req) => req,
             Err(error) => return error.code(),
         };
-        // SAFETY: `begin`'s caller has said that the request is valid until it is done.
+        // SAFETY: `begin`'s caller has said that the request and what it speaks of are valid until it is done.
         unsafe {
-            (*req).operation = Some(operation);
+            (*req).job.rest.operation = Some(operation);
             if (*req).cb.is_some() {
-                return Errno::ENOSYS.code();
+                let submitted = job::submit((*req).r#loop, req.cast(), &raw mut (*req).job, Lane::FastIo, perform);
+                if submitted.is_err() {
+                    uv_fs_req_cleanup(req);
+                }
+                return code(submitted);
             }
-            let result = perform(req);
-            finish(req, result);
+            guard(|| perform(req.cast()));
+            free_bufs(req);
             // libuv's type; what does not fit has its number in the request.
             (*req).result as c_int
         }
     }
 }
 
-/// Runs the operation.
+/// Runs the operation, and puts its result where the program looks for it.
 ///
 /// # Safety
-/// `req` was given to [`begin`], is not done, and nobody else runs it.
-unsafe fn perform(req: *mut uv_fs_t) -> Result<isize> {
-    // SAFETY: `run` has set the field.
-    let operation = unsafe { (*req).operation };
-    operation.map_or(Err(Errno::EINVAL), |operation| guard(|| operation(Request(req))))
+/// `req` is a request from [`begin`] with its operation, which has not run.
+unsafe fn perform(req: *mut c_void) {
+    let req: *mut uv_fs_t = req.cast();
+    // SAFETY: the fields are written, and what the operation needs is there.
+    unsafe {
+        if let Some(operation) = (*req).job.rest.operation {
+            (*req).result = operation(Request(req)).unwrap_or_else(|error| error.code() as isize);
+        }
+    }
 }
 
-/// Puts the result where the program looks for it, and lets go of the buffers.
+/// A request has come back from the pool: calls its callback.
 ///
 /// # Safety
-/// `req` was given to [`begin`], and its operation does not run.
-unsafe fn finish(req: *mut uv_fs_t, result: Result<isize>) {
-    // SAFETY: the request is ours until its callback; its buffers are used no more.
+/// `req` was submitted by [`Begun::run`], and has come back.
+pub(crate) unsafe fn done(req: *mut uv_fs_t, result: Result<()>) {
+    // SAFETY: the request is valid until its callback.
     unsafe {
-        (*req).result = result.unwrap_or_else(|error| error.code() as isize);
+        if let Err(error) = result {
+            (*req).result = error.code() as isize;
+        }
         free_bufs(req);
+        if let Some(cb) = (*req).cb {
+            cb(req);
+        }
     }
 }
 
@@ -370,7 +387,7 @@ pub unsafe extern "C-unwind" fn uv_fs_req_cleanup(req: *mut uv_fs_t) {
         match kind {
             UV_FS_SCANDIR => directory::free_listing(ptr),
             UV_FS_READLINK | UV_FS_REALPATH | UV_FS_STATFS => free(ptr),
-            UV_FS_READDIR => free((&raw mut (*req).names).replace(null_mut()).cast()),
+            UV_FS_READDIR => free((&raw mut (*req).job.rest.names).replace(null_mut()).cast()),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use std::os::fd::IntoRawFd;
 
 use oxuv_os::fs;
 
-use super::request::{begin, done, keep_template};
+use super::request::{begin, finished, keep_template};
 use super::types::{UV_FS_MKDTEMP, UV_FS_MKSTEMP, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 
@@ -26,7 +26,7 @@ pub unsafe extern "C-unwind" fn uv_fs_mkdtemp(
     // SAFETY: the same is asked of our caller.
     unsafe {
         begin(loop_, req, UV_FS_MKDTEMP, cb, |req| keep_template(req, tpl))
-            .run(|mut request| done(fs::temporary_directory(request.template())))
+            .run(|mut request| finished(fs::temporary_directory(request.template())))
     }
 }
 

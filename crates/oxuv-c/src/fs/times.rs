@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int};
 
 use oxuv_os::fs::{self, NewTime};
 
-use super::request::{Request, begin, done, keep_file, keep_path};
+use super::request::{Request, begin, finished, keep_file, keep_path};
 use super::types::{UV_FS_FUTIME, UV_FS_LUTIME, UV_FS_UTIME, uv_file, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 
@@ -35,7 +35,7 @@ pub unsafe extern "C-unwind" fn uv_fs_utime(
         })
         .run(|request| {
             let (accessed, modified) = new_times(request);
-            done(fs::set_times(request.path(), accessed, modified))
+            finished(fs::set_times(request.path(), accessed, modified))
         })
     }
 }
@@ -64,7 +64,7 @@ pub unsafe extern "C-unwind" fn uv_fs_futime(
         })
         .run(|request| {
             let (accessed, modified) = new_times(request);
-            done(fs::set_file_times(request.file()?, accessed, modified))
+            finished(fs::set_file_times(request.file()?, accessed, modified))
         })
     }
 }
@@ -93,7 +93,7 @@ pub unsafe extern "C-unwind" fn uv_fs_lutime(
         })
         .run(|request| {
             let (accessed, modified) = new_times(request);
-            done(fs::set_link_times(request.path(), accessed, modified))
+            finished(fs::set_link_times(request.path(), accessed, modified))
         })
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::request::Operation;
 use super::stat::uv_stat_t;
+use crate::job::Place;
 use crate::types::{uv_buf_t, uv_loop_t, uv_req_t};
 
 /// Called when a file request is done; its memory is the caller's again.
@@ -68,6 +69,15 @@ kinds! {
 /// The most buffers whose array fits into a request.
 pub(super) const BUFSML: c_uint = 4;
 
+/// What is to be done, and what is private of its result.
+#[repr(C)]
+pub(crate) struct Task {
+    pub(super) operation: Option<Operation>,
+    /// The names that a read directory's entries point to, or null.
+    pub(super) names: *mut c_char,
+    _rest: [usize; 2],
+}
+
 /// A file request.
 #[repr(C)]
 pub struct uv_fs_t {
@@ -100,10 +110,6 @@ pub struct uv_fs_t {
     pub(super) gid: uv_gid_t,
     pub(super) atime: f64,
     pub(super) mtime: f64,
-    /// What is to be done.
-    pub(super) operation: Option<Operation>,
-    /// The names that a read directory's entries point to, or null.
-    pub(super) names: *mut c_char,
-    _work: [usize; 3],
+    pub(crate) job: Place<Task>,
     pub(super) bufsml: [uv_buf_t; BUFSML as usize],
 }

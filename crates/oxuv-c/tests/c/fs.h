@@ -78,7 +78,7 @@ static inline int is_there(const char* path) {
 
 /* Runs the test at once and by way of a loop, each in a new directory, of which it leaves nothing. */
 static inline int in_both_ways(void (*test)(void)) {
-  for (async = 0; async < 1; async++) {
+  for (async = 0; async < 2; async++) {
     char directory[] = "/tmp/oxuv-fs-XXXXXX";
     CHECK(mkdtemp(directory) != NULL && chdir(directory) == 0);
     CHECK(uv_loop_init(&loop) == 0);
