@@ -7,9 +7,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use oxuv_core::kernel::Job;
 use slab::Slab;
 
-use crate::{Async, Check, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Tcp, Timer};
+use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Readiness, Result, Tcp, Timer};
 
 type OnEvent<H> = dyn Fn(&H);
 type OnConnection = dyn Fn(&Tcp, Result<()>);
@@ -35,6 +36,9 @@ pub(crate) enum Callback {
 /// What a request calls.
 pub(crate) type OnDone = Box<dyn FnOnce(&Tcp, Result<()>)>;
 
+/// What a job calls when it has come back.
+pub(crate) type OnJob = Box<dyn FnOnce(&LoopRef, Option<Box<dyn Job>>)>;
+
 /// What a handle calls when it is closed.
 pub(crate) type OnClose = Box<dyn FnOnce(&Handle)>;
 
@@ -50,6 +54,8 @@ pub(crate) struct Callbacks {
     handles: RefCell<Vec<Entry>>,
     /// By the value that the core was given with the request.
     requests: RefCell<Slab<OnDone>>,
+    /// The same, of jobs.
+    jobs: RefCell<Slab<OnJob>>,
 }
 
 impl Callbacks {
@@ -90,24 +96,37 @@ impl Callbacks {
 
     /// Keeps a request's closure, and returns the value for the core.
     pub(crate) fn add_request(&self, on_done: OnDone) -> Result<u32> {
-        let mut requests = self.requests.borrow_mut();
-        if requests.len() > u32::MAX as usize {
-            return Err(Errno::ENOMEM);
-        }
-        // The lowest numbers are used first, so it is no larger than their count.
-        Ok(requests.insert(on_done) as u32)
+        add(&mut self.requests.borrow_mut(), on_done)
     }
 
     pub(crate) fn take_request(&self, number: u32) -> Option<OnDone> {
         self.requests.borrow_mut().try_remove(number as usize)
     }
 
+    /// Keeps a job's closure, and returns the value for the core.
+    pub(crate) fn add_job(&self, on_job: OnJob) -> Result<u32> {
+        add(&mut self.jobs.borrow_mut(), on_job)
+    }
+
+    pub(crate) fn take_job(&self, number: u32) -> Option<OnJob> {
+        self.jobs.borrow_mut().try_remove(number as usize)
+    }
+
     /// Drops all closures.
     pub(crate) fn clear(&self) {
         let handles = self.handles.take();
         let requests = self.requests.take();
-        drop((handles, requests));
+        let jobs = self.jobs.take();
+        drop((handles, requests, jobs));
     }
+}
+
+fn add<T>(closures: &mut Slab<T>, closure: T) -> Result<u32> {
+    if closures.len() > u32::MAX as usize {
+        return Err(Errno::ENOMEM);
+    }
+    // The lowest numbers are used first, so it is no larger than their count.
+    Ok(closures.insert(closure) as u32)
 }
 
 /// The closure of a handle, to be kept in a [`Callback`].

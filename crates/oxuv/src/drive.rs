@@ -56,6 +56,7 @@ impl Drop for Running<'_> {
 /// The handles that closures are given, a value of each kind. They are made once for a run, and pointed at the handle
 /// whose turn it is: a new one for each call would count the loop's references up and down.
 struct Subjects {
+    owner: LoopRef,
     timer: Timer,
     idle: Idle,
     prepare: Prepare,
@@ -69,6 +70,7 @@ impl Subjects {
     fn new(lp: &LoopRef) -> Subjects {
         let nobody = || Handle::new(lp, Key::default());
         Subjects {
+            owner: lp.clone(),
             timer: Timer(nobody()),
             idle: Idle(nobody()),
             prepare: Prepare(nobody()),
@@ -144,7 +146,7 @@ impl Subjects {
                 drop(buffers);
                 self.done(inner, key, user, result);
             }
-            Event::Done { .. } => {}
+            Event::Done { user, result } => self.job(inner, user, result),
             Event::Closed { key, .. } => {
                 let (callback, on_close) = callbacks.remove(key.index());
                 drop(callback);
@@ -160,6 +162,14 @@ impl Subjects {
         if let Some(on_done) = inner.callbacks.take_request(request) {
             self.tcp.0.point_at(key);
             on_done(&self.tcp, result);
+        }
+    }
+
+    /// What a thread has worked on has come back.
+    fn job(&mut self, inner: &Inner, number: u32, result: Result<()>) {
+        let job = inner.with(|core| Ok(core.take_job())).unwrap_or(None);
+        if let Some(on_job) = inner.callbacks.take_job(number) {
+            on_job(&self.owner, job.filter(|_| result.is_ok()));
         }
     }
 

@@ -34,7 +34,14 @@
 //! nothing. A handle lives, with its closures, until [`Handle::close`] is called and its close callback has run, or
 //! until the [`Loop`] is dropped, which closes all handles and calls nobody. From then on its methods say EINVAL.
 //!
-//! An active handle keeps [`Loop::run`] from returning, unless it is unreferenced with [`Handle::unref`].
+//! # Files
+//!
+//! [`fs`] reads and writes files and directories without making the loop wait: a thread of the process's pool does it, and a
+//! closure hears of it on the loop.
+//!
+//! # Alive
+//!
+//! An active handle or a request keeps [`Loop::run`] from returning, unless it is unreferenced with [`Handle::unref`].
 
 #![forbid(unsafe_code)]
 
@@ -42,7 +49,9 @@
 mod async_;
 mod callbacks;
 mod drive;
+pub mod fs;
 mod handle;
+mod job;
 #[path = "loop.rs"]
 mod loop_;
 mod poll;
@@ -52,6 +61,7 @@ mod watcher;
 
 pub use async_::{Async, Sender};
 pub use handle::Handle;
+pub use job::Request;
 pub use loop_::{Loop, LoopRef};
 pub use oxuv_core::kernel::{BindFlags, Keepalive, Readiness};
 pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};

@@ -9,8 +9,8 @@ use std::time::Instant;
 use common::example::{Example, echo_server};
 use common::{connect, ms, pattern};
 
-const EXAMPLES: [&str; 7] =
-    ["event_queue", "poll_echo", "prepare", "prepare_timer", "tcp_echo", "tcp_refused", "timer"];
+const EXAMPLES: [&str; 8] =
+    ["event_queue", "poll_echo", "prepare", "prepare_timer", "read_file", "tcp_echo", "tcp_refused", "timer"];
 
 #[test]
 fn all_examples_are_tested_here_and_fit_on_a_page() {
@@ -50,6 +50,22 @@ fn prepare_timer_prints_before_each_wait_and_ends() {
     let expected = ["about to wait", "tick 1", "about to wait", "tick 2", "about to wait", "tick 3"];
     assert_eq!(lines, expected);
     assert!(status.success() && errors.is_empty());
+}
+
+#[test]
+fn read_file_reads_while_a_timer_ticks() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let size = std::fs::metadata(path).unwrap().len();
+    let (lines, errors, status) = Example::start("read_file", &[path]).end();
+    assert!(status.success() && errors.is_empty());
+    assert_eq!(lines.iter().filter(|&line| *line == format!("{size} bytes")).count(), 1);
+    let ticks: Vec<_> = lines.iter().filter(|line| line.starts_with("tick")).collect();
+    assert_eq!(ticks, ["tick 1", "tick 2", "tick 3"]);
+    assert_eq!(lines.len(), 4);
+
+    let (lines, _, status) = Example::start("read_file", &["/none"]).end();
+    assert!(status.success());
+    assert!(lines.contains(&"/none: ENOENT: no such file or directory".to_string()), "{lines:?}");
 }
 
 #[test]

@@ -183,12 +183,12 @@ static void deny(int call) {
 static void several_buffers_are_filled_without_a_call_for_it(void) {
   pid_t child;
   int status;
+  if (async) return; /* A thread does the same, and a child has not its parent's threads. */
   make("file", "0123456789");
   child = fork();
   if (child == 0) {
     uv_buf_t bufs[3];
     int file = open("file", O_RDWR);
-    async = 0; /* The child has no part in its parent's loop. */
     deny(SYS_preadv);
     deny(SYS_pwritev);
     bufs[0] = uv_buf_init(memory, 3);

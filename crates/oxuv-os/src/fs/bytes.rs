@@ -89,6 +89,24 @@ pub fn read(fd: BorrowedFd<'_>, bufs: &[ReadBuf<'_>], offset: Option<u64>) -> Re
     }
 }
 
+/// As [`read`], into the room that a vector has behind its bytes. An interrupted call is made again.
+///
+/// # Errors
+/// Those of [`read`], but for EINTR.
+pub fn read_to_vec(fd: BorrowedFd<'_>, bytes: &mut Vec<u8>, offset: Option<u64>) -> Result<usize> {
+    loop {
+        match read(fd, &[ReadBuf::new(bytes.spare_capacity_mut())], offset) {
+            Err(Errno::EINTR) => {}
+            done => {
+                let count = done?;
+                // SAFETY: so many bytes were written behind the others, where there was room for them.
+                unsafe { bytes.set_len(bytes.len() + count) };
+                return Ok(count);
+            }
+        }
+    }
+}
+
 fn place(offset: Option<u64>) -> Result<Option<i64>> {
     offset.map(|offset| i64::try_from(offset).map_err(|_| Errno::EINVAL)).transpose()
 }

@@ -17,7 +17,7 @@ mod tests;
 mod times;
 mod volume;
 
-pub use bytes::{MAX_BUFFERS, ReadBuf, WriteBuf, read, write};
+pub use bytes::{MAX_BUFFERS, ReadBuf, WriteBuf, read, read_to_vec, write};
 pub use copy::{CopyFlags, copy};
 pub use directory::{Directory, Entry, EntryKind, Listing, list};
 pub use file::{close, open, sync_all, sync_data, truncate};
@@ -31,6 +31,9 @@ pub use send::{MAX_BYTES, send};
 pub use temporary::{temporary_directory, temporary_file};
 pub use times::{NewTime, set_file_times, set_link_times, set_times};
 pub use volume::{Volume, volume};
+
+/// How [`open`] opens a file, by the system's numbers.
+pub use libc::{O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY};
 
 use rustix::io::{Result, retry_on_intr};
 
