@@ -157,23 +157,23 @@ pub unsafe extern "C-unwind" fn uv_ip_name(src: *const sockaddr, dst: *mut c_cha
 
 /// # Safety
 /// `text` is null or has a zero at its end, and stays as it is for the lifetime that the caller chooses.
-unsafe fn text<'a>(text: *const c_char) -> Result<&'a CStr> {
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a CStr> {
     // SAFETY: not null, hence a text.
     if text.is_null() { Err(Errno::EINVAL) } else { Ok(unsafe { CStr::from_ptr(text) }) }
 }
 
-fn parse<T: FromStr>(text: &[u8]) -> Result<T> {
+pub(crate) fn parse<T: FromStr>(text: &[u8]) -> Result<T> {
     let text = str::from_utf8(text).map_err(|_| Errno::EINVAL)?;
     text.parse().map_err(|_| Errno::EINVAL)
 }
 
 /// What stands before the first %.
-fn without_interface(text: &[u8]) -> &[u8] {
+pub(crate) fn without_interface(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == b'%').next().unwrap_or(text)
 }
 
 /// The number of the interface whose name stands behind the first %; 0 if there is none.
-fn scope(text: &CStr) -> u32 {
+pub(crate) fn scope(text: &CStr) -> u32 {
     let percent = text.to_bytes().iter().position(|&byte| byte == b'%');
     let name = percent.map(|at| &text.to_bytes_with_nul()[at + 1..]);
     name.and_then(|name| CStr::from_bytes_with_nul(name).ok()).map_or(0, interface::index)
@@ -218,6 +218,9 @@ impl fmt::Display for Text {
 /// # Safety
 /// `addr` points to an address as large as its family says.
 pub(crate) unsafe fn read_address(addr: *const sockaddr) -> Result<SocketAddr> {
+    if addr.is_null() {
+        return Err(Errno::EINVAL);
+    }
     // SAFETY: the family says which structure it is. Programs keep addresses in memory of lesser alignment, too.
     unsafe {
         match family(addr) {
@@ -238,9 +241,11 @@ pub(crate) unsafe fn read_address(addr: *const sockaddr) -> Result<SocketAddr> {
     }
 }
 
+/// The family of an address.
+///
 /// # Safety
 /// `addr` points to an address.
-unsafe fn family(addr: *const sockaddr) -> c_int {
+pub(crate) unsafe fn family(addr: *const sockaddr) -> c_int {
     // SAFETY: the family is at the same place in all addresses.
     c_int::from(unsafe { (&raw const (*addr).sa_family).read_unaligned() })
 }

@@ -63,16 +63,16 @@ pub unsafe extern "C-unwind" fn uv_async_init(
 /// Makes the callback run on the loop's thread, in its next poll phase. Sends before the callback has begun are one.
 /// From any thread and from signal handlers; `errno` is kept. Once the handle is closing, nothing happens.
 ///
-/// UV_EINVAL for a handle that was never initialised.
+/// UV_EINVAL for a handle of another kind, and for one that was never initialised.
 ///
 /// # Safety
 /// `handle` was initialised, or is zero, and its memory is valid until this returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_async_send(handle: *mut uv_async_t) -> c_int {
-    // SAFETY: the key is written at init only; whoever sends has been told of the handle after that. Of the rest only
+    // SAFETY: the type is written at init only; whoever sends has been told of the handle after that. Of the rest only
     // the atomic word is touched here.
     unsafe {
-        if (*handle).handle.key == 0 {
+        if (*handle).handle.r#type != UV_ASYNC {
             return Errno::EINVAL.code();
         }
         // A callback is due that has not begun. Writing the word, unchanged, shows it what we wrote before.

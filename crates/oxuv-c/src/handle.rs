@@ -1,6 +1,7 @@
 //! What all handles have in common.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::null;
 
 use oxuv_core::{Errno, Key, Result};
 
@@ -8,8 +9,10 @@ use crate::error::{code, ignored};
 use crate::kinds::has_descriptor;
 use crate::loop_::{Loop, User, with, with_core};
 use crate::types::{
-    UV_ASYNC, UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_stream_t,
+    UV_ASYNC, UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_pipe_t,
+    uv_stream_t,
 };
+use crate::udp::{UV_UDP, uv_udp_t};
 
 /// Flag of a handle: `uv_close` was called.
 pub(crate) const CLOSING: c_uint = 1;
@@ -119,7 +122,12 @@ pub unsafe extern "C-unwind" fn uv_close(handle: *mut uv_handle_t, close_cb: uv_
         (*handle).flags |= CLOSING;
         match (*handle).r#type {
             UV_ASYNC => crate::async_::close(handle.cast()),
-            UV_TCP | UV_NAMED_PIPE | UV_TTY => (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1,
+            UV_TCP | UV_TTY => (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1,
+            UV_NAMED_PIPE => {
+                (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1;
+                (*handle.cast::<uv_pipe_t>()).pipe_fname = null();
+            }
+            UV_UDP => (*handle.cast::<uv_udp_t>()).io_watcher.fd = -1,
             _ => {}
         }
     }
@@ -182,7 +190,7 @@ pub unsafe extern "C-unwind" fn uv_has_ref(handle: *const uv_handle_t) -> c_int 
     (referenced == Ok(true)).into()
 }
 
-/// The descriptor of a TCP or poll handle.
+/// The descriptor of a TCP, UDP or poll handle.
 ///
 /// UV_EINVAL for other kinds; UV_EBADF when there is none (yet), and for a closing handle.
 ///

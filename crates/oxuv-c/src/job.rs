@@ -15,6 +15,8 @@ use oxuv_core::kernel::Job;
 use oxuv_core::{Lane, Result, Ticket};
 
 use crate::fs;
+use crate::getaddrinfo::{self, UV_GETADDRINFO};
+use crate::getnameinfo::{self, UV_GETNAMEINFO};
 use crate::loop_::{User, kernel, with};
 use crate::random::{self, UV_RANDOM};
 use crate::types::{UV_FS, uv_loop_t, uv_req_t};
@@ -96,6 +98,8 @@ pub(crate) unsafe fn done(req: *mut uv_req_t, result: Result<()>) {
     unsafe {
         match (*req).r#type {
             UV_WORK => work::done(req.cast(), result),
+            UV_GETADDRINFO => getaddrinfo::done(req.cast(), result),
+            UV_GETNAMEINFO => getnameinfo::done(req.cast(), result),
             UV_RANDOM => random::done(req.cast(), result),
             UV_FS => fs::done(req.cast(), result),
             _ => unreachable!("nothing else is submitted"),

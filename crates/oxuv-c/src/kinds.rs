@@ -9,6 +9,7 @@ use std::ptr::null;
 use oxuv_os::DescriptorKind;
 
 use crate::types::{UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_handle_type, uv_req_type};
+use crate::udp::UV_UDP;
 
 /// A kind's name, and the size of its structure in bytes.
 type Kind = (&'static CStr, usize);
@@ -48,7 +49,6 @@ const REQUESTS: [Kind; 10] = [
 ];
 
 const UV_POLL: uv_handle_type = 8;
-const UV_UDP: uv_handle_type = 15;
 /// No handle: what `uv_guess_handle` says of a regular file.
 const UV_FILE: uv_handle_type = 17;
 /// No handle at all.

@@ -6,6 +6,8 @@ use oxuv_core::Errno;
 
 use crate::error::code;
 use crate::fs::uv_fs_t;
+use crate::getaddrinfo::{UV_GETADDRINFO, uv_getaddrinfo_t};
+use crate::getnameinfo::{UV_GETNAMEINFO, uv_getnameinfo_t};
 use crate::job::{self, Place};
 use crate::random::{UV_RANDOM, uv_random_t};
 use crate::types::{UV_FS, UV_WRITE, uv_req_t, uv_req_type};
@@ -67,6 +69,8 @@ pub unsafe extern "C-unwind" fn uv_cancel(req: *mut uv_req_t) -> c_int {
         let (loop_, place) = match (*req).r#type {
             UV_WRITE => return code(write::cancel(req.cast())),
             UV_WORK => job_of!(req as uv_work_t),
+            UV_GETADDRINFO => job_of!(req as uv_getaddrinfo_t),
+            UV_GETNAMEINFO => job_of!(req as uv_getnameinfo_t),
             UV_RANDOM => job_of!(req as uv_random_t),
             UV_FS => job_of!(req as uv_fs_t),
             _ => return Errno::EINVAL.code(),

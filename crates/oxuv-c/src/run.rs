@@ -120,6 +120,8 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
             }
             Event::Async { user, .. } => crate::async_::call(user.0.cast()),
             Event::NeedBuffer { key, user } => read(loop_, key, user.0.cast()),
+            Event::NeedDatagramBuffer { key, user } => crate::udp_recv::receive(loop_, key, user.0.cast()),
+            Event::Sent { key, user, result } => crate::udp_send::sent(loop_, key, user.0.cast(), code(result)),
             Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
             _ => call_other(event),
         }

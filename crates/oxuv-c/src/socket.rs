@@ -8,6 +8,7 @@ use oxuv_os::socket::{self, Buffer};
 
 use crate::error::code;
 use crate::types::{UV_NAMED_PIPE, UV_TCP, uv_handle_t, uv_stream_t};
+use crate::udp::{UV_UDP, uv_udp_t};
 
 /// Flag of `uv_socketpair` and others: this end is non-blocking.
 pub const UV_NONBLOCK_PIPE: c_int = 0x40;
@@ -39,13 +40,14 @@ pub unsafe extern "C-unwind" fn uv_recv_buffer_size(handle: *mut uv_handle_t, va
 /// As for [`uv_send_buffer_size`].
 unsafe fn buffer_size(handle: *const uv_handle_t, value: *mut c_int, buffer: Buffer) -> Result<()> {
     // SAFETY: both are looked at when they are not null only, and then they are what the caller says; the handle's type
-    // says that it is a stream.
+    // says which kind it is.
     unsafe {
         if handle.is_null() || value.is_null() {
             return Err(Errno::EINVAL);
         }
         let number = match (*handle).r#type {
             UV_TCP | UV_NAMED_PIPE => (*handle.cast::<uv_stream_t>()).io_watcher.fd,
+            UV_UDP => (*handle.cast::<uv_udp_t>()).io_watcher.fd,
             _ => return Err(Errno::ENOTSUP),
         };
         match *value {

@@ -9,6 +9,7 @@ use oxuv_core::{Errno, Key};
 use crate::error::code;
 use crate::handle::{self, CLOSING, key, with_open};
 use crate::types::{uv_alloc_cb, uv_connection_cb, uv_handle_type, uv_loop_t, uv_read_cb, uv_stream_t};
+use crate::udp::{self, UV_UDP};
 
 /// Writes what all streams have, except `data`.
 ///
@@ -66,10 +67,12 @@ pub unsafe extern "C-unwind" fn uv_listen(stream: *mut uv_stream_t, backlog: c_i
     }
 }
 
-/// Gives a listener's waiting connection to `client`.
+/// Gives a listener's waiting connection to `client`; or, of a pipe, the handle that came first of those that have come
+/// along with what was read, to a TCP handle, a pipe or a UDP handle.
 ///
 /// UV_EAGAIN when none waits, or when the listener is closing; UV_EINVAL when `client` is closing, or no stream, or not
-/// of the same loop; UV_EBUSY when `client` has a socket: that connection is closed then.
+/// of the same loop; UV_EBUSY when `client` has a descriptor, UV_ENOTSOCK when it is of the wrong kind: the
+/// connection is closed then.
 ///
 /// # Safety
 /// Both were initialised.
@@ -86,7 +89,10 @@ pub unsafe extern "C-unwind" fn uv_accept(server: *mut uv_stream_t, client: *mut
         let connection = key(client.cast());
         let accepted = with_open(server.cast(), |core, listener| core.accept(listener, connection));
         if accepted.is_ok() {
-            show_descriptor(client);
+            match (*client).handle.r#type {
+                UV_UDP => udp::show_descriptor(client.cast()),
+                _ => show_descriptor(client),
+            }
         }
         code(accepted)
     }

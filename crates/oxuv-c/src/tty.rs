@@ -90,8 +90,9 @@ pub unsafe extern "C-unwind" fn uv_tty_init(loop_: *mut uv_loop_t, tty: *mut uv_
 pub unsafe extern "C-unwind" fn uv_tty_set_mode(tty: *mut uv_tty_t, mode: uv_tty_mode_t) -> c_int {
     let mode = match mode {
         UV_TTY_MODE_NORMAL => TtyMode::Normal,
-        UV_TTY_MODE_RAW | UV_TTY_MODE_RAW_VT => TtyMode::Raw,
+        UV_TTY_MODE_RAW => TtyMode::Raw,
         UV_TTY_MODE_IO => TtyMode::Io,
+        UV_TTY_MODE_RAW_VT => TtyMode::RawVt,
         _ => return Errno::EINVAL.code(),
     };
     // SAFETY: the handle was initialised.

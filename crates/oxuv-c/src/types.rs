@@ -181,6 +181,17 @@ pub struct uv_tcp_t {
     pub stream: uv_stream_t,
 }
 
+/// A pipe: a listener or connection of the Unix domain, a FIFO, or an end of a pipe.
+#[repr(C)]
+pub struct uv_pipe_t {
+    /// What all streams have.
+    pub stream: uv_stream_t,
+    /// Not 0 when handles can be sent along with its bytes.
+    pub ipc: c_int,
+    /// The path that it was bound to, or null. In the core's memory. Private in libuv too, but programs read it.
+    pub pipe_fname: *const c_char,
+}
+
 /// What all requests begin with.
 #[repr(C)]
 pub struct uv_req_t {
@@ -199,7 +210,7 @@ pub struct uv_write_t {
     /// What all requests have.
     pub req: uv_req_t,
     pub(crate) cb: uv_write_cb,
-    /// A stream to be sent along; none here.
+    /// A handle that is still to be sent along, or null.
     pub send_handle: *mut uv_stream_t,
     /// The stream written to.
     pub handle: *mut uv_stream_t,

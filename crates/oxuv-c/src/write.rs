@@ -4,11 +4,11 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::ptr::{copy_nonoverlapping, null_mut};
 use std::slice;
 
-use oxuv_core::{Buffers, Errno, Progress, Result};
+use oxuv_core::{Buffers, Errno, Key, Progress, Refused, Result};
 
 use crate::error::code;
 use crate::handle::{key, with_open};
-use crate::loop_::{User, ask};
+use crate::loop_::{Loop, User, ask};
 use crate::memory::{free, malloc};
 use crate::stream::is_closing;
 use crate::types::{
@@ -30,16 +30,16 @@ const MAX_BUFFERS: u32 = 1024 * 1024;
 const MAX_BYTES: u64 = i32::MAX as u64;
 
 /// The buffers whose array fits into a request.
-const BUFSML: u32 = 4;
+pub(crate) const BUFSML: u32 = 4;
 
 impl Bufs {
-    /// EINVAL for no buffer, too many of them or too many bytes, and for bytes at a null address.
+    /// EINVAL for no array, no buffer, too many of them or too many bytes, and for bytes at a null address.
     ///
     /// # Safety
     /// If `count` is within the limits, the array and the bytes of its buffers stay valid and unchanged until the
     /// value is out of use: until the write's event, where it is given to the core to keep.
-    unsafe fn new(array: *const uv_buf_t, count: c_uint) -> Result<Bufs> {
-        if count == 0 || count > MAX_BUFFERS {
+    pub(crate) unsafe fn new(array: *const uv_buf_t, count: c_uint) -> Result<Bufs> {
+        if array.is_null() || count == 0 || count > MAX_BUFFERS {
             return Err(Errno::EINVAL);
         }
         let mut total = 0;
@@ -60,12 +60,18 @@ impl Bufs {
     /// # Safety
     /// [`make_room`] has made room for them in `req`, which stays valid, with its stream, as [`Bufs::new`] says.
     unsafe fn keep_in(self, req: *mut uv_write_t) -> Bufs {
+        // SAFETY: there is room for all of them, says the caller.
+        unsafe { Bufs { req, ..self.copy_to((*req).bufs) } }
+    }
+
+    /// The same buffers by way of a copy of their array.
+    ///
+    /// # Safety
+    /// There is room for all of them at `array`, which stays valid as [`Bufs::new`] says.
+    pub(crate) unsafe fn copy_to(self, array: *mut uv_buf_t) -> Bufs {
         // SAFETY: the array is valid as long as `self` is; a caller's array does not lie in our room.
-        unsafe {
-            let array = (*req).bufs;
-            copy_nonoverlapping(self.array, array, self.count());
-            Bufs { array, req, ..self }
-        }
+        unsafe { copy_nonoverlapping(self.array, array, self.count()) };
+        Bufs { array, ..self }
     }
 }
 
@@ -96,6 +102,7 @@ impl Buffers for Bufs {
         // SAFETY: only buffers that a request keeps are told of; it and its stream are valid until the write's event.
         unsafe {
             (*self.req).req.sent += bytes;
+            (*self.req).send_handle = null_mut();
             let stream = (*self.req).handle;
             (*stream).write_queue_size = (*stream).write_queue_size.saturating_sub(bytes);
         }
@@ -167,12 +174,14 @@ pub unsafe extern "C-unwind" fn uv_write(
     }
 }
 
-/// As [`uv_write`]; and sends a handle along, which no kind of stream here can do yet.
+/// As [`uv_write`]; and unless `send_handle` is null, sends that along with the first byte: the receiver gets a handle of
+/// the same socket or pipe. If it is closed before that, the write fails with UV_EBADF.
 ///
-/// UV_EINVAL for a `send_handle`; else as [`uv_write`].
+/// UV_EINVAL when `handle` is no pipe that was initialised for this, for no bytes, and for a handle of another loop;
+/// UV_EBADF when `send_handle` has no descriptor, or is of a kind that cannot be sent; else as [`uv_write`].
 ///
 /// # Safety
-/// As for [`uv_write`].
+/// As for [`uv_write`]; `send_handle` was initialised, or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_write2(
     req: *mut uv_write_t,
@@ -182,12 +191,26 @@ pub unsafe extern "C-unwind" fn uv_write2(
     send_handle: *mut uv_stream_t,
     cb: uv_write_cb,
 ) -> c_int {
-    // SAFETY: the same is asked of our caller.
+    // SAFETY: the same is asked of our caller. As in `write_many`, the core keeps our copy of the array.
     unsafe {
-        match Bufs::new(bufs, nbufs).and_then(|_| check_send_handle(handle, send_handle)) {
-            Ok(()) => uv_write(req, handle, bufs, nbufs, cb),
-            Err(error) => error.code(),
+        if send_handle.is_null() {
+            return uv_write(req, handle, bufs, nbufs, cb);
         }
+        let bufs = match Bufs::new(bufs, nbufs).and_then(|bufs| make_room(req, bufs)) {
+            Ok(bufs) => bufs,
+            Err(error) => return error.code(),
+        };
+        let written = write(req, handle, bufs.total as usize, cb, |core, key| {
+            let sent = handle_to_send(handle, send_handle).map_err(|error| Refused { error, given: bufs })?;
+            // Until its first byte is sent.
+            (*req).send_handle = send_handle;
+            core.write_with_handle(key, User::of(req), bufs, sent, |bufs| bufs.keep_in(req))
+        });
+        if written != Ok(true) {
+            free_bufs(req);
+            (*req).send_handle = null_mut();
+        }
+        code(written.map(|_| ()))
     }
 }
 
@@ -207,7 +230,8 @@ unsafe fn write_one(req: *mut uv_write_t, handle: *mut uv_stream_t, buf: uv_buf_
             *(*req).bufs = buf;
             Bufs { array: (*req).bufs, count: 1, total: buf.len as u32, req }
         };
-        code(write(req, handle, one, cb, keep).map(|_| ()))
+        let asked = write(req, handle, buf.len, cb, |core, key| core.write(key, User::of(req), one, keep));
+        code(asked.map(|_| ()))
     }
 }
 
@@ -228,7 +252,9 @@ unsafe fn write_many(
             Ok(bufs) => bufs,
             Err(error) => return error.code(),
         };
-        let written = write(req, handle, bufs, cb, |bufs| bufs.keep_in(req));
+        let written = write(req, handle, bufs.total as usize, cb, |core, key| {
+            core.write(key, User::of(req), bufs, |bufs| bufs.keep_in(req))
+        });
         if written != Ok(true) {
             free_bufs(req);
         }
@@ -236,17 +262,17 @@ unsafe fn write_many(
     }
 }
 
-/// Writes, and says whether the core keeps the buffers.
+/// Writes, as `ask` says to the core, and says whether the core keeps the buffers.
 ///
 /// # Safety
-/// As for [`uv_write`]; and the request has room for what `keep` makes.
+/// As for [`uv_write`]; and the request has room for what is kept.
 #[inline]
-unsafe fn write<T: Buffers>(
+unsafe fn write<T>(
     req: *mut uv_write_t,
     handle: *mut uv_stream_t,
-    buffers: T,
+    total: usize,
     cb: uv_write_cb,
-    keep: impl FnOnce(T) -> Bufs,
+    ask: impl FnOnce(&mut Loop, Key) -> Result<Progress<T>, Refused<T>>,
 ) -> Result<bool> {
     // SAFETY: the request is memory to write to, and the handle was initialised.
     unsafe {
@@ -255,10 +281,7 @@ unsafe fn write<T: Buffers>(
         (*req).cb = cb;
         (*req).handle = handle;
         (*req).send_handle = null_mut();
-        let total = buffers.total().unwrap_or(0);
-        let written = with_open(handle.cast(), |core, key| {
-            core.write(key, User::of(req), buffers, keep).map_err(|refused| refused.error)
-        });
+        let written = with_open(handle.cast(), |core, key| ask(core, key).map_err(|refused| refused.error));
         match written {
             Ok(Progress::Sent(_)) => {
                 // Nothing was queued before, nor is there now.
@@ -299,21 +322,17 @@ unsafe fn closed_is_bad(stream: *const uv_stream_t, error: Errno) -> Errno {
     if unsafe { is_closing(stream) } { Errno::EBADF } else { error }
 }
 
-/// What is wrong with sending a handle along, after what is wrong with writing at all.
+/// The core's key of a handle to be sent along.
+///
+/// UV_EINVAL for a handle of another loop, where the core has none for it.
 ///
 /// # Safety
-/// `stream` was initialised.
-unsafe fn check_send_handle(stream: *const uv_stream_t, send_handle: *const uv_stream_t) -> Result<()> {
-    if send_handle.is_null() {
-        return Ok(());
-    }
-    // SAFETY: the handle was initialised.
+/// Both were initialised.
+unsafe fn handle_to_send(stream: *const uv_stream_t, send_handle: *const uv_stream_t) -> Result<Key> {
+    // SAFETY: both were initialised.
     unsafe {
-        let asked = with_open(stream.cast(), |core, key| {
-            core.descriptor(key)?;
-            if core.is_writable(key) { Err(Errno::EINVAL) } else { Err(Errno::EPIPE) }
-        });
-        asked.map_err(|error| closed_is_bad(stream, error))
+        let is_ours = (*send_handle).handle.r#loop == (*stream).handle.r#loop;
+        if is_ours { Ok(key(send_handle.cast())) } else { Err(Errno::EINVAL) }
     }
 }
 
@@ -400,12 +419,12 @@ pub unsafe extern "C-unwind" fn uv_try_write(handle: *mut uv_stream_t, bufs: *co
     }
 }
 
-/// As [`uv_try_write`]; and sends a handle along, which no kind of stream here can do yet.
+/// As [`uv_try_write`]; and unless `send_handle` is null, sends that along with the first byte, as [`uv_write2`] does.
 ///
-/// UV_EINVAL for a `send_handle`; else as [`uv_try_write`].
+/// As [`uv_try_write`]; as [`uv_write2`].
 ///
 /// # Safety
-/// As for [`uv_try_write`].
+/// As for [`uv_try_write`]; `send_handle` was initialised, or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_try_write2(
     handle: *mut uv_stream_t,
@@ -418,8 +437,18 @@ pub unsafe extern "C-unwind" fn uv_try_write2(
         if !(*handle).connect_req.is_null() || (*handle).write_queue_size != 0 {
             return Errno::EAGAIN.code();
         }
-        match Bufs::new(bufs, nbufs).and_then(|_| check_send_handle(handle, send_handle)) {
-            Ok(()) => uv_try_write(handle, bufs, nbufs),
+        if send_handle.is_null() {
+            return uv_try_write(handle, bufs, nbufs);
+        }
+        let written = Bufs::new(bufs, nbufs).and_then(|bufs| {
+            let asked = with_open(handle.cast(), |core, key| {
+                core.try_write_with_handle(key, &bufs, handle_to_send(handle, send_handle)?)
+            });
+            asked.map_err(|error| closed_is_bad(handle, error))
+        });
+        match written {
+            // Not more than MAX_BYTES.
+            Ok(bytes) => bytes as c_int,
             Err(error) => error.code(),
         }
     }

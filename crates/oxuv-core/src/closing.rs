@@ -18,17 +18,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn next_closing(&mut self) -> Option<Event<U>> {
         let index = self.slots.front(List::ClosingPass)?;
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
-        if kind.is_stream()
-            && let Some(event) = self.next_canceled(index, state)
-        {
-            return Some(event);
-        }
         let (key, user) = (self.slots.key(index), self.slots[index].user);
+        let canceled = match kind {
+            kind if kind.is_stream() => self.next_canceled(index, state),
+            Kind::Udp => {
+                self.cancel_sends(state);
+                self.report_datagram(key, state)
+            }
+            _ => None,
+        };
+        if canceled.is_some() {
+            return canceled;
+        }
         self.slots.unlink::<PHASE>(index);
         match kind {
             Kind::Timer => self.timers.remove(state),
             Kind::Async => self.mailbox.remove(state),
             Kind::Tcp | Kind::Pipe | Kind::Tty => drop(self.streams.remove(state)),
+            Kind::Udp => drop(self.udps.remove(state)),
             Kind::Poll => drop(self.polls.remove(state)),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }

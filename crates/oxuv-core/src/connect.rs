@@ -4,7 +4,7 @@ use oxuv_os::Errno;
 
 use crate::kernel::{Kernel, Readiness};
 use crate::slots::flag;
-use crate::stream::{Stage, Step, StreamFlags};
+use crate::stream::{Stage, Step};
 use crate::{Buffers, Core, Event, Key};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -12,7 +12,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn begin_connect(&mut self, key: Key, user: U) {
         let index = key.index;
         let stream = &mut self.streams[self.slots[index].state];
-        stream.flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         stream.connect = Some(user);
         self.requests += 1;
         if self.step.stage == Stage::Read && self.step.key == key {

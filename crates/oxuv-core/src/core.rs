@@ -16,6 +16,7 @@ use crate::slots::{AllHandles, List, Slots};
 use crate::stream::{Step, Stream};
 use crate::timer::Timers;
 use crate::turn::Turn;
+use crate::udp::Udp;
 use crate::watch::{Watch, Watches};
 use crate::{Buffers, Key};
 
@@ -55,10 +56,11 @@ pub struct Core<K: Kernel, U, B> {
     /// Terminals that were put in a mode. Before the streams, whose descriptors they need when they are dropped.
     pub(crate) terminals: Vec<(Key, Modes)>,
     pub(crate) streams: Slab<Stream<K::Fd, U, B>>,
+    pub(crate) udps: Slab<Udp<K::Fd, U, B>>,
     pub(crate) polls: Slab<Watch>,
     pub(crate) watches: Watches,
     pub(crate) mailbox: Mailbox<K::Waker>,
-    /// What was kept of the write that was last reported.
+    /// What was kept of the write or send that was last reported.
     pub(crate) spent: Option<B>,
     pub(crate) jobs: Jobs<U, K::Job>,
 }
@@ -89,6 +91,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             pending: Pending::default(),
             terminals: Vec::new(),
             streams: Slab::new(),
+            udps: Slab::new(),
             polls: Slab::new(),
             watches: Watches::default(),
             mailbox,

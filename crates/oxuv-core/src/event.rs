@@ -51,6 +51,11 @@ pub enum Event<U> {
     Connected { key: Key, user: U, result: Result<()> },
     /// A write is done, or has failed. Phase: poll (right after polling), pending or closing.
     Written { key: Key, user: U, result: Result<()> },
+    /// A UDP handle has something to receive: give it memory with
+    /// [`Core::udp_receive_into`](crate::Core::udp_receive_into), whose result is for the receive callback. Phase: poll.
+    NeedDatagramBuffer { key: Key, user: U },
+    /// A datagram was handed to the network, or could not be. Phase: pending, poll or closing.
+    Sent { key: Key, user: U, result: Result<()> },
     /// A shutdown is done, or has failed. Phase: poll, pending or closing.
     ShutDown { key: Key, user: U, result: Result<()> },
     /// A job has come back from the pool: it has run, or it was cancelled, with ECANCELED.

@@ -81,6 +81,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Timer => self.timers.heap.remove(state),
             Kind::Async => self.mailbox.close(state),
             Kind::Tcp | Kind::Pipe | Kind::Tty => self.close_stream(index),
+            Kind::Udp => self.close_udp(index),
             Kind::Poll => self.forget(index),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }

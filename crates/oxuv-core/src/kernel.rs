@@ -19,13 +19,18 @@
 //!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
 
 use std::any::Any;
+use std::collections::VecDeque;
+use std::ffi::CStr;
 use std::fmt;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
+pub use oxuv_os::datagram::{Batch, Datagram, Queue, Received};
 pub use oxuv_os::net::{BindFlags, Keepalive};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
+pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
+pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
 use oxuv_os::{Errno, Result};
 
 use crate::{Lane, Ticket};
@@ -74,6 +79,9 @@ pub enum Medium {
     Socket,
     /// A FIFO, an end of a pipe: [`Kernel::read`], [`Kernel::write`].
     File,
+    /// A Unix socket by which handles are passed: [`Kernel::recv_with_handles`], [`Kernel::send`],
+    /// [`Kernel::send_with_handle`].
+    Ipc,
     /// A terminal: as a file, but bytes may follow when it is hung up.
     Terminal,
 }
@@ -261,6 +269,71 @@ pub trait Kernel {
     /// As [`Kernel::write`].
     fn write_vectored(&mut self, fd: &Self::Fd, bufs: &[IoSlice<'_>]) -> Result<usize>;
 
+    /// A new stream socket of the Unix domain.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOBUFS, ENOMEM.
+    fn unix_socket(&mut self) -> Result<Self::Fd>;
+
+    /// Binds a Unix socket to a name that [`check_name`] has found good.
+    ///
+    /// # Errors
+    /// EADDRINUSE, EACCES, ENOENT, ENOTDIR, EROFS; EINVAL when it is bound already.
+    fn unix_bind(&mut self, fd: &Self::Fd, name: &[u8]) -> Result<()>;
+
+    /// Connects a Unix socket to a name that [`check_name`] has found good.
+    ///
+    /// # Errors
+    /// EINPROGRESS when it goes on in the background; ENOENT, ECONNREFUSED, EAGAIN when the listener's queue is full,
+    /// EACCES, EPROTOTYPE, EISCONN.
+    fn unix_connect(&mut self, fd: &Self::Fd, name: &[u8]) -> Result<()>;
+
+    /// The name that a Unix socket is bound to, empty when it is not.
+    ///
+    /// # Errors
+    /// ENOTSOCK; EAFNOSUPPORT for another family.
+    fn unix_local_name(&self, fd: &Self::Fd) -> Result<Name>;
+
+    /// The name of a Unix socket's other end, empty when that has none.
+    ///
+    /// # Errors
+    /// ENOTCONN; as [`Kernel::unix_local_name`].
+    fn unix_peer_name(&self, fd: &Self::Fd) -> Result<Name>;
+
+    /// Removes the file that a bound socket has made, if it is there.
+    fn unix_remove(&mut self, path: &CStr);
+
+    /// Sets the permissions of the file that a bound socket has made.
+    ///
+    /// # Errors
+    /// ENOENT, ENOTSOCK when something else is there, EPERM, EROFS.
+    fn unix_set_mode(&mut self, path: &CStr, mode: u32) -> Result<()>;
+
+    /// Takes over a descriptor made elsewhere: makes it non-blocking, and says what it can do.
+    ///
+    /// # Errors
+    /// EBADF.
+    fn adopt_pipe(&mut self, fd: &Self::Fd) -> Result<Abilities>;
+
+    /// As [`Kernel::recv`]; and puts the handles that have come along into `handles`, which has room for [`MAX_HANDLES`]
+    /// more.
+    ///
+    /// # Errors
+    /// As [`Kernel::recv`].
+    fn recv_with_handles<'a>(
+        &mut self,
+        fd: &Self::Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        handles: &mut VecDeque<Self::Fd>,
+    ) -> Result<&'a mut [u8]>;
+
+    /// As [`Kernel::send_vectored`], of at least one byte; and sends a copy of the descriptor of this number along with
+    /// the first one.
+    ///
+    /// # Errors
+    /// As [`Kernel::send`], and then the descriptor is not sent either; EBADF; ETOOMANYREFS when too many are under way.
+    fn send_with_handle(&mut self, fd: &Self::Fd, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize>;
+
     /// Makes a descriptor ready for a terminal handle: opens a terminal anew if that can be done, and with `replace` has
     /// its number stand for the new one, too.
     ///
@@ -297,6 +370,67 @@ pub trait Kernel {
     /// # Errors
     /// ENOTCONN; EAFNOSUPPORT when it is not an internet address.
     fn peer_address(&self, fd: &Self::Fd) -> Result<SocketAddr>;
+
+    /// A new UDP socket for addresses of this family.
+    ///
+    /// # Errors
+    /// As [`Kernel::tcp_socket`].
+    fn udp_socket(&mut self, family: IpAddr) -> Result<Self::Fd>;
+
+    /// Lets several sockets be bound to an address, in the ways of `flags` that are about that.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP when this kind of socket cannot.
+    fn udp_reuse(&mut self, fd: &Self::Fd, flags: UdpBindFlags) -> Result<()>;
+
+    /// Binds a UDP socket.
+    ///
+    /// # Errors
+    /// As [`Kernel::bind`].
+    fn udp_bind(&mut self, fd: &Self::Fd, address: &SocketAddr, flags: UdpBindFlags) -> Result<()>;
+
+    /// Connects a UDP socket, or with `None` ends that.
+    ///
+    /// # Errors
+    /// EAFNOSUPPORT, ENETUNREACH, EADDRNOTAVAIL, EACCES.
+    fn udp_connect(&mut self, fd: &Self::Fd, address: Option<&SocketAddr>) -> Result<()>;
+
+    /// Sets an option; `is_ipv6` says which family the socket is of.
+    ///
+    /// # Errors
+    /// EADDRINUSE, EADDRNOTAVAIL, ENODEV, EINVAL.
+    fn udp_set(&mut self, fd: &Self::Fd, is_ipv6: bool, option: UdpOption) -> Result<()>;
+
+    /// Sends datagrams, at most 20, in their order. Returns how many were sent: all before the first that was not. An
+    /// error is that of the first.
+    ///
+    /// # Errors
+    /// EAGAIN, ENOBUFS when it takes none now; EMSGSIZE; EISCONN, EDESTADDRREQ, ENETUNREACH; ECONNREFUSED and others
+    /// that one sent before has met with.
+    fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;
+
+    /// Receives one datagram into `buf`.
+    ///
+    /// # Errors
+    /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.
+    fn receive_datagram<'a>(
+        &mut self,
+        fd: &Self::Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        queue: Queue,
+    ) -> Result<Received<'a>>;
+
+    /// Receives datagrams, each into the next `size` bytes of `buf`: as many as have come and fit, at most 20.
+    ///
+    /// # Errors
+    /// As [`Kernel::receive_datagram`]; EINVAL when there is no room for one.
+    fn receive_datagrams<'a>(
+        &mut self,
+        fd: &Self::Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        size: usize,
+        queue: Queue,
+    ) -> Result<Batch<'a>>;
 
     /// Has a job run on another thread. `request` comes back with it.
     ///

@@ -1,19 +1,27 @@
 //! The kernel that everybody has: Linux, by way of `oxuv-os`.
 
+use std::collections::VecDeque;
+use std::ffi::CStr;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
-use oxuv_os::file;
 use oxuv_os::net::{self, SendFlags};
-use oxuv_os::tty::{self, Modes, Opened, TtyMode, WindowSize};
-use oxuv_os::{Descriptor, Errno, EventFd, Result, Shared, Spare, clock};
+use oxuv_os::tty::{self, Modes, Opened};
+use oxuv_os::{Errno, EventFd, Result, Shared, Spare, clock, datagram, file, udp, unix};
 
+pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
+pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
+pub use oxuv_os::unix::pair as unix_pair;
+pub use oxuv_os::{Descriptor, Standard};
 
-use crate::kernel::{BATCH, BindFlags, Finished, Job, Keepalive, Kernel, Readiness, Ready, WAKE, Wake};
+use crate::kernel::{
+    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready,
+    Received, UdpBindFlags, UdpOption, WAKE, Wake,
+};
 use crate::pool::{Counter, Lane, Pool, PoolOf, Ticket};
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
@@ -230,6 +238,57 @@ impl<J: Job> Kernel for Linux<J> {
         file::write_vectored(fd, bufs)
     }
 
+    fn unix_socket(&mut self) -> Result<Descriptor> {
+        self.spare.refill();
+        unix::socket()
+    }
+
+    fn unix_bind(&mut self, fd: &Descriptor, name: &[u8]) -> Result<()> {
+        unix::bind(fd, name)
+    }
+
+    fn unix_connect(&mut self, fd: &Descriptor, name: &[u8]) -> Result<()> {
+        unix::connect(fd, name)
+    }
+
+    fn unix_local_name(&self, fd: &Descriptor) -> Result<Name> {
+        unix::local_name(fd)
+    }
+
+    fn unix_peer_name(&self, fd: &Descriptor) -> Result<Name> {
+        unix::peer_name(fd)
+    }
+
+    fn unix_remove(&mut self, path: &CStr) {
+        unix::remove(path);
+    }
+
+    fn unix_set_mode(&mut self, path: &CStr, mode: u32) -> Result<()> {
+        unix::set_mode(path, mode)
+    }
+
+    fn adopt_pipe(&mut self, fd: &Descriptor) -> Result<Abilities> {
+        self.spare.refill();
+        let mut abilities = unix::adopt(fd)?;
+        if !abilities.is_pollable {
+            abilities.is_pollable = self.epoll.check(fd.as_raw_fd()).is_ok();
+        }
+        Ok(abilities)
+    }
+
+    fn recv_with_handles<'a>(
+        &mut self,
+        fd: &Descriptor,
+        buf: &'a mut [MaybeUninit<u8>],
+        handles: &mut VecDeque<Descriptor>,
+    ) -> Result<&'a mut [u8]> {
+        unix::recv_with_handles(fd, buf, |handle| handles.push_back(handle))
+    }
+
+    fn send_with_handle(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize> {
+        unix::send_with_handle(fd, bufs, handle, self.send_flags)
+    }
+
     fn open_terminal(&mut self, fd: &Descriptor, replace: bool) -> Result<Opened<Descriptor>> {
         tty::open_terminal(fd, replace)
     }
@@ -252,6 +311,52 @@ impl<J: Job> Kernel for Linux<J> {
 
     fn peer_address(&self, fd: &Descriptor) -> Result<SocketAddr> {
         net::peer_address(fd)
+    }
+
+    fn udp_socket(&mut self, family: IpAddr) -> Result<Descriptor> {
+        self.spare.refill();
+        udp::socket(family)
+    }
+
+    fn udp_reuse(&mut self, fd: &Descriptor, flags: UdpBindFlags) -> Result<()> {
+        udp::reuse(fd, flags)
+    }
+
+    fn udp_bind(&mut self, fd: &Descriptor, address: &SocketAddr, flags: UdpBindFlags) -> Result<()> {
+        udp::bind(fd, address, flags)
+    }
+
+    fn udp_connect(&mut self, fd: &Descriptor, address: Option<&SocketAddr>) -> Result<()> {
+        udp::connect(fd, address)
+    }
+
+    fn udp_set(&mut self, fd: &Descriptor, is_ipv6: bool, option: UdpOption) -> Result<()> {
+        udp::set(fd, is_ipv6, option)
+    }
+
+    #[inline]
+    fn send_datagrams(&mut self, fd: &Descriptor, datagrams: &[Datagram<'_>]) -> Result<usize> {
+        datagram::send(fd, datagrams, self.send_flags)
+    }
+
+    #[inline]
+    fn receive_datagram<'a>(
+        &mut self,
+        fd: &Descriptor,
+        buf: &'a mut [MaybeUninit<u8>],
+        queue: Queue,
+    ) -> Result<Received<'a>> {
+        datagram::receive(fd, buf, queue)
+    }
+
+    fn receive_datagrams<'a>(
+        &mut self,
+        fd: &Descriptor,
+        buf: &'a mut [MaybeUninit<u8>],
+        size: usize,
+        queue: Queue,
+    ) -> Result<Batch<'a>> {
+        datagram::receive_several(fd, buf, size, queue)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {

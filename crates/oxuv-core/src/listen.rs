@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Medium, Readiness};
+use crate::slots::flag;
 use crate::stream::{Stage, Step, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -13,7 +14,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// port. Again sets the new backlog.
     ///
     /// # Errors
-    /// EINVAL when closing or connected, and for a terminal; EADDRINUSE; EBADF without a descriptor; what making a TCP socket may fail with.
+    /// EINVAL when closing or connected, for a pipe that is not bound or that handles are passed by, and for a terminal;
+    /// EADDRINUSE; what making a TCP socket may fail with.
     #[doc(alias = "uv_listen")]
     pub fn listen(&mut self, key: Key, backlog: i32) -> Result<()> {
         let index = self.open_stream(key)?;
@@ -27,8 +29,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.is(StreamFlags::READING) || stream.connect.is_some() {
             return Err(Errno::EINVAL);
         }
-        if self.slots[index].kind == Kind::Tcp {
-            self.ensure_socket(index, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?;
+        match self.slots[index].kind {
+            Kind::Tcp => self.ensure_socket(index, IpAddr::V4(Ipv4Addr::UNSPECIFIED))?,
+            Kind::Pipe if stream.fd.is_some() && !stream.is(StreamFlags::IPC) => {}
+            _ => return Err(Errno::EINVAL),
         }
         let stream = &self.streams[self.slots[index].state];
         self.check_free(stream.watch.number, Some(index))?;
@@ -43,29 +47,34 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(())
     }
 
-    /// Whether a connection waits on this listener.
+    /// Whether a connection waits on this listener, or a handle that has come along with bytes on this pipe.
     ///
     /// # Errors
     /// EAGAIN when none waits; EINVAL when closing or no stream.
     pub fn check_waiting(&self, listener: Key) -> Result<()> {
         let index = self.open_stream(listener)?;
         let stream = &self.streams[self.slots[index].state];
-        if stream.accepted.is_some() { Ok(()) } else { Err(Errno::EAGAIN) }
+        if stream.accepted.is_some() || !stream.received.is_empty() { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
-    /// Gives a listener's waiting connection to `client`.
+    /// Gives a listener's waiting connection to `client`; or, of a pipe, the handle that came first of those that have come
+    /// along with bytes. What that is its receiver must know: [`Core::next_pending_handle`] can be asked.
     ///
     /// # Errors
-    /// EAGAIN when none waits; EINVAL when either is closing or no stream; EBUSY when `client` has a socket: that
-    /// connection is closed then, and the next can come.
+    /// EAGAIN when none waits; EINVAL when either is closing or of a kind that cannot; EBUSY when `client` has a descriptor,
+    /// ENOTSOCK when a TCP handle is given something else: the connection is closed then, and the next can come.
     #[doc(alias = "uv_accept")]
     pub fn accept(&mut self, listener: Key, client: Key) -> Result<()> {
         let listener = self.open_stream(listener)?;
-        let client = self.open_stream(client)?;
-        if self.slots[client].kind == Kind::Tty {
+        let client = self.open_taker(client)?;
+        let is_stream = self.slots[client].kind.is_stream();
+        let waits = self.streams[self.slots[listener].state].accepted.is_some();
+        if waits && !is_stream {
             return Err(Errno::EINVAL);
         }
-        let fd = self.streams[self.slots[listener].state].accepted.take().ok_or(Errno::EAGAIN)?;
+        let Some(fd) = self.streams[self.slots[listener].state].accepted.take() else {
+            return self.accept_received(listener, client);
+        };
         self.want(listener, Readiness::READ);
         if self.streams[self.slots[client].state].fd.is_some() {
             return Err(Errno::EBUSY);
@@ -74,6 +83,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.put_descriptor(client, fd, Medium::Socket);
         self.streams[self.slots[client].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Ok(())
+    }
+
+    /// An open handle of a kind that can be given a connection, or a handle that has come along with bytes.
+    fn open_taker(&self, key: Key) -> Result<u32> {
+        let index = self.slots.find(key)?;
+        let slot = &self.slots[index];
+        let can_take = matches!(slot.kind, Kind::Tcp | Kind::Pipe | Kind::Udp) && !slot.has(flag::CLOSING);
+        if can_take { Ok(index) } else { Err(Errno::EINVAL) }
     }
 
     /// A listener is ready: takes one connection, and offers it.

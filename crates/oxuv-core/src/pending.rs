@@ -5,7 +5,8 @@ use oxuv_os::Result;
 use crate::kernel::Kernel;
 use crate::slots::Slot;
 use crate::stream::{Stream, StreamFlags};
-use crate::{Buffers, Core, Event, Key};
+use crate::udp::UdpFlags;
+use crate::{Buffers, Core, Event, Key, Kind};
 
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
@@ -36,9 +37,22 @@ impl Pending {
     pub(crate) fn feed<F, U, B>(&mut self, stream: &mut Stream<F, U, B>, key: Key) {
         if !stream.is(StreamFlags::FED) {
             stream.flags |= StreamFlags::FED;
-            self.fed += 1;
-            self.queue.push(key);
+            self.push(key);
         }
+    }
+
+    /// As [`Pending::feed`], for a UDP handle with these flags.
+    pub(crate) fn feed_udp(&mut self, flags: &mut UdpFlags, key: Key) {
+        if !flags.contains(UdpFlags::FED) {
+            flags.insert(UdpFlags::FED);
+            self.push(key);
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, key: Key) {
+        self.fed += 1;
+        self.queue.push(key);
     }
 
     /// Takes a stream out of the queue: it is closed, or its turn has come. False if it is not in there.
@@ -47,13 +61,28 @@ impl Pending {
         let was_fed = stream.is(StreamFlags::FED);
         if was_fed {
             stream.flags -= StreamFlags::FED;
-            self.fed -= 1;
-            if self.fed == 0 {
-                self.queue.clear();
-                (self.at, self.end) = (0, 0);
-            }
+            self.take_out();
         }
         was_fed
+    }
+
+    /// As [`Pending::unfeed`], for a UDP handle with these flags.
+    pub(crate) fn unfeed_udp(&mut self, flags: &mut UdpFlags) -> bool {
+        let was_fed = flags.contains(UdpFlags::FED);
+        if was_fed {
+            flags.remove(UdpFlags::FED);
+            self.take_out();
+        }
+        was_fed
+    }
+
+    #[inline]
+    fn take_out(&mut self) {
+        self.fed -= 1;
+        if self.fed == 0 {
+            self.queue.clear();
+            (self.at, self.end) = (0, 0);
+        }
     }
 
     /// A round is about the streams fed by now.
@@ -108,10 +137,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn next_of_round(&mut self) -> Option<Event<U>> {
         loop {
             let key = self.pending.next()?;
-            let Some(&Slot { state, .. }) = self.slots.get_stream(key) else { continue };
-            if self.pending.unfeed(&mut self.streams[state])
-                && let Some(event) = self.begin_pending_step(key, state).or_else(|| self.next_step())
-            {
+            let event = match self.slots.get(key) {
+                Some(&Slot { kind, state, .. }) if kind.is_stream() => {
+                    if !self.pending.unfeed(&mut self.streams[state]) {
+                        continue;
+                    }
+                    self.begin_pending_step(key, state)
+                }
+                Some(&Slot { kind: Kind::Udp, state, .. }) => {
+                    if !self.pending.unfeed_udp(&mut self.udps[state].flags) {
+                        continue;
+                    }
+                    self.begin_pending_udp_step(key, state)
+                }
+                _ => continue,
+            };
+            if let Some(event) = event.or_else(|| self.next_step()) {
                 return Some(event);
             }
         }

@@ -213,6 +213,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match self.slots.get(key) {
             Some(&Slot { kind, state, user, .. }) if kind.is_stream() => self.begin_step(key, state, user, readiness),
             Some(&Slot { kind: Kind::Poll, .. }) => self.ready_to_poll(key, readiness),
+            Some(&Slot { kind: Kind::Udp, state, .. }) => self.begin_udp_step(key, state, readiness),
             Some(_) => None,
             None => {
                 if token == WAKE {

@@ -18,7 +18,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.check_free(number, None)?;
         self.kernel.check_watchable(number)?;
         self.slots.reserve()?;
-        self.watches.reserve(self.streams.len() + self.polls.len() + 1, number)?;
+        self.watches.reserve(self.watchers() + 1, number)?;
         let state = self.polls.insert(Watch::new(number))?;
         Ok(self.slots.insert(Kind::Poll, state, user))
     }

@@ -4,10 +4,10 @@ use std::mem::MaybeUninit;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, Medium, Readiness};
+use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness};
 use crate::slots::flag;
 use crate::stream::{Stage, StreamFlags};
-use crate::{Buffers, Core, Event, Key};
+use crate::{Buffers, Core, Event, Key, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Starts reading: [`Event::NeedBuffer`] comes whenever there is something to read, until stopped, the end of the
@@ -52,7 +52,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ///
     /// # Errors
     /// * EOF: the end of the stream. Reading is stopped.
-    /// * ENOBUFS: `buf` is empty, nothing was read.
+    /// * ENOBUFS: `buf` is empty, nothing was read; ENOMEM: there is no memory for handles that may come along.
     /// * any other: the connection has failed. It is neither readable nor writable any more, and reading is stopped
     ///   after the callback.
     #[inline]
@@ -71,6 +71,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let received = match stream.medium {
             Medium::Socket => self.kernel.recv(fd, buf),
             Medium::File => self.kernel.read(fd, buf),
+            Medium::Ipc if stream.received.try_reserve(MAX_HANDLES).is_err() => {
+                self.step.stage = Stage::HangUp;
+                return Err(Errno::ENOMEM);
+            }
+            Medium::Ipc => self.kernel.recv_with_handles(fd, buf, &mut stream.received),
             Medium::Terminal => {
                 if stream.is(StreamFlags::BLOCKING) {
                     // One read for each readiness: another might wait.
@@ -103,9 +108,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.step.stage = Stage::HangUp;
             return Ok(&mut []);
         }
+        if self.is_end_of_pipe(error) {
+            self.step.stage = Stage::HangUp;
+            self.stop_reading(self.step.key.index);
+            return Err(Errno::EOF);
+        }
         self.step.stage = Stage::ReadFailed;
         self.streams[self.step.state].flags -= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Err(error)
+    }
+
+    /// A pipe handle on the master of a pseudo-terminal: whoever opened that as a pipe expects a pipe's end.
+    fn is_end_of_pipe(&self, error: Errno) -> bool {
+        error == Errno::EIO
+            && self.streams[self.step.state].medium == Medium::Terminal
+            && self.slots[self.step.key.index].kind == Kind::Pipe
     }
 
     pub(crate) fn stop_reading(&mut self, index: u32) {

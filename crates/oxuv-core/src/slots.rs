@@ -59,6 +59,8 @@ pub enum Kind {
     Tty,
     /// Waits for readiness of a descriptor that somebody else owns.
     Poll,
+    /// Sends and receives datagrams.
+    Udp,
 }
 
 impl Kind {

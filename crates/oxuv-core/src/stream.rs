@@ -4,6 +4,7 @@
 //! kept between two calls of `next`. A callback may close the stream meanwhile; every stage looks first.
 
 use std::collections::VecDeque;
+use std::ffi::CString;
 
 use oxuv_os::{Errno, Result};
 
@@ -28,6 +29,8 @@ bitflags::bitflags! {
         const FED = 0x20;
         /// TCP_NODELAY was asked for.
         const NODELAY = 0x10;
+        /// A pipe by which handles are passed.
+        const IPC = 0x80;
         /// A terminal whose descriptor is shared with others, and was left blocking.
         const BLOCKING = 0x40;
     }
@@ -41,6 +44,10 @@ pub(crate) struct Stream<F, U, B> {
     pub(crate) watch: Watch,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
     pub(crate) accepted: Option<F>,
+    /// Handles that have come along with what was read, and that the user has not taken yet.
+    pub(crate) received: VecDeque<F>,
+    /// The path that a pipe was bound to, and whose file it removes.
+    pub(crate) bound: Option<CString>,
     /// An error that is told later: EADDRINUSE of a bind by listen or connect, ECONNREFUSED of a connect by its event.
     pub(crate) delayed_error: Option<Errno>,
     /// The keepalive that was asked for.
@@ -68,6 +75,8 @@ impl<F, U, B> Default for Stream<F, U, B> {
             flags: StreamFlags::empty(),
             watch: Watch::default(),
             accepted: None,
+            received: VecDeque::new(),
+            bound: None,
             delayed_error: None,
             keepalive: None,
             connect: None,
@@ -140,6 +149,14 @@ pub(crate) enum Stage {
     Report,
     /// Everything is written: is a shutdown waiting?
     Drain,
+    /// To receive datagrams, while rounds are left.
+    UdpReceive,
+    /// The same of what is told of failures.
+    UdpReceiveErrors,
+    /// To send the datagrams that are queued.
+    UdpSend,
+    /// To report the datagrams that were sent.
+    UdpReport,
     /// The only thing there was to do is done: a write's report is out. Unless its callback asks for a shutdown, that
     /// was all.
     Told,
@@ -213,8 +230,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Makes sure that the next [`Core::stream_init`] needs no memory.
     pub(crate) fn stream_reserve(&mut self) -> Result<()> {
         self.slots.reserve()?;
-        self.watches.reserve(self.streams.len() + self.polls.len() + 1, -1)?;
-        self.pending.reserve(self.streams.len() + 1)?;
+        self.watches.reserve(self.watchers() + 1, -1)?;
+        self.pending.reserve(self.streams.len() + self.udps.len() + 1)?;
         self.streams.reserve()
     }
 
@@ -242,7 +259,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn put_descriptor(&mut self, index: u32, fd: K::Fd, medium: Medium) {
         let stream = &mut self.streams[self.slots[index].state];
         stream.watch.number = K::number(&fd);
-        stream.medium = medium;
+        let passes_handles = medium == Medium::Socket && stream.is(StreamFlags::IPC);
+        stream.medium = if passes_handles { Medium::Ipc } else { medium };
         if let Some(same) = stream.fd.replace(fd) {
             // To drop it would close the one just put there.
             K::let_go(same);
@@ -324,6 +342,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Stage::Write => self.step_write(),
                 Stage::Report => self.step_report(),
                 Stage::Drain => self.step_drain(),
+                Stage::UdpReceive | Stage::UdpReceiveErrors | Stage::UdpSend | Stage::UdpReport => self.step_udp(),
             };
             if event.is_some() {
                 return event;
@@ -337,6 +356,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = key.index;
         match stage {
             Stage::None | Stage::Told | Stage::Read | Stage::HangUp => {}
+            Stage::UdpReceive | Stage::UdpReceiveErrors => {}
+            Stage::UdpSend | Stage::UdpReport => self.abandon_udp_step(slot),
             Stage::Accept => self.end_accept(slot),
             Stage::ReadFailed => self.stop_reading(slot),
             Stage::ConnectFailed | Stage::Write | Stage::Report | Stage::Drain => {
@@ -357,6 +378,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.pending.unfeed(stream);
         stream.flags = StreamFlags::empty();
         stream.accepted = None;
+        stream.received.clear();
+        if let Some(path) = stream.bound.take() {
+            // Before the socket is closed: after that somebody else may have bound the name.
+            self.kernel.unix_remove(&path);
+        }
         stream.fd = None;
         stream.watch.number = -1;
     }

@@ -107,6 +107,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Err(error) => return Err(error),
             }
         }
+        self.streams[self.slots[index].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         self.begin_connect(key, user);
         Ok(())
     }

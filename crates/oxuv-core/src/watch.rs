@@ -80,6 +80,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &self.slots[index];
         match slot.kind {
             Kind::Poll => &mut self.polls[slot.state],
+            Kind::Udp => &mut self.udps[slot.state].watch,
             _ => &mut self.streams[slot.state].watch,
         }
     }
@@ -88,8 +89,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &self.slots[index];
         match slot.kind {
             Kind::Poll => &self.polls[slot.state],
+            Kind::Udp => &self.udps[slot.state].watch,
             _ => &self.streams[slot.state].watch,
         }
+    }
+
+    /// The number of handles that have a watch.
+    pub(crate) fn watchers(&self) -> usize {
+        self.streams.len() + self.udps.len() + self.polls.len()
     }
 
     /// The number of the descriptor that a handle has, be it its own or somebody else's.
@@ -107,7 +114,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn find_watcher(slots: &Slots<U>, key: Key) -> Option<u32> {
         let index = slots.find(key).ok()?;
         let kind = slots[index].kind;
-        (kind.is_stream() || kind == Kind::Poll).then_some(index)
+        (kind.is_stream() || matches!(kind, Kind::Udp | Kind::Poll)).then_some(index)
     }
 
     /// Adds to what we want to know of a handle's descriptor.
@@ -140,6 +147,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         let Slot { kind, state, .. } = self.slots[slot];
         let watch = match kind {
+            Kind::Udp => &self.udps[state].watch,
             Kind::Poll => &self.polls[state],
             kind if kind.is_stream() => &self.streams[state].watch,
             _ => return None,

@@ -20,9 +20,16 @@ pub(crate) struct Write<U, B> {
     behind: usize,
     /// Bytes not sent yet.
     left: usize,
+    /// A handle to be sent along with the first byte.
+    handle: Option<Key>,
 }
 
 impl<U, B> Write<U, B> {
+    /// A write of `total` bytes, of which so many are sent.
+    pub(crate) fn new(user: U, buffers: B, sent: usize, total: usize, handle: Option<Key>) -> Self {
+        Write { user, buffers, at: Place::default(), behind: sent, left: total - sent, handle }
+    }
+
     fn end(self, result: Result<()>) -> Done<U, B> {
         Done { user: self.user, result, unsent: self.left, buffers: Some(self.buffers) }
     }
@@ -50,6 +57,13 @@ pub enum Progress<T> {
     Kept,
 }
 
+impl<U, B> Done<U, B> {
+    /// Of a write that has ended with its call.
+    pub(crate) fn unkept(user: U, result: Result<()>, unsent: usize) -> Self {
+        Done { user, result, unsent, buffers: None }
+    }
+}
+
 /// Something was refused, and what was given is handed back.
 #[derive(Debug)]
 pub struct Refused<T> {
@@ -60,7 +74,7 @@ pub struct Refused<T> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+pub(crate) struct Place {
     buffer: usize,
     offset: usize,
 }
@@ -81,11 +95,11 @@ impl Place {
 }
 
 /// libuv's limits: more buffers, or more bytes, are taken for a negative number gone astray.
-const MAX_BUFFERS: usize = 1024 * 1024;
-const MAX_BYTES: usize = i32::MAX as usize;
+pub(crate) const MAX_BUFFERS: usize = 1024 * 1024;
+pub(crate) const MAX_BYTES: usize = i32::MAX as usize;
 
 /// The buffers that one system call takes (IOV_MAX).
-const GATHER: usize = 1024;
+pub(crate) const GATHER: usize = 1024;
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Writes all of `buffers`, in the order of the calls. As much as the kernel takes is sent at once, the rest when
@@ -135,13 +149,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 }
             }
         }
-        self.queue(key.index, state, user, keep(buffers), sent, total - sent);
+        self.queue(key.index, state, Write::new(user, keep(buffers), sent, total, None));
         Ok(Progress::Kept)
     }
 
     /// Everything that a write may be refused for.
     #[inline]
-    fn check_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
+    pub(crate) fn check_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
         let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
         let stream = &mut self.streams[state];
         let total = check(stream, buffers)?;
@@ -155,14 +169,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Queues a write of which the kernel has taken only a part.
     #[inline(never)]
-    fn queue(&mut self, index: u32, state: u32, user: U, buffers: B, sent: usize, left: usize) {
-        if sent > 0 {
-            buffers.note_sent(sent);
+    pub(crate) fn queue(&mut self, index: u32, state: u32, write: Write<U, B>) {
+        if write.behind > 0 {
+            write.buffers.note_sent(write.behind);
         }
         let stream = &mut self.streams[state];
         self.requests += 1;
-        stream.queued += left;
-        stream.writes.push_back(Write { user, buffers, at: Place::default(), behind: sent, left });
+        stream.queued += write.left;
+        stream.writes.push_back(write);
         // While connecting, this is what is wanted anyway.
         self.want(index, Readiness::WRITE);
     }
@@ -239,17 +253,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Sends queued writes until the kernel takes no more, one fails, or this stream has had its share.
     fn send_queued(&mut self, index: u32) {
-        let stream = &mut self.streams[self.slots[index].state];
-        let Some(fd) = &stream.fd else { return };
+        let state = self.slots[index].state;
         let mut ended = false;
         // One more than ROUNDS: libuv counts the writes after the first.
         for _ in 0..=ROUNDS {
+            let handle = self.streams[state].writes.front().and_then(|write| write.handle);
+            let handle = handle.map(|handle| self.number_to_send(handle)).transpose();
+            let stream = &mut self.streams[state];
+            let Some(fd) = &stream.fd else { return };
             let Some(write) = stream.writes.front_mut() else { break };
             let mut at = write.at;
             at.advance(&write.buffers, write.behind);
             (write.at, write.behind) = (at, 0);
-            let result = match send(&mut self.kernel, fd, stream.medium, &write.buffers, at) {
+            let sent = match handle {
+                Ok(None) => send(&mut self.kernel, fd, stream.medium, &write.buffers, at),
+                Ok(Some(handle)) => send_along(&mut self.kernel, fd, handle, &write.buffers, at),
+                Err(error) => Err(error),
+            };
+            let result = match sent {
                 Ok(sent) => {
+                    write.handle = None;
                     // More than is left has only one who says something else each time.
                     let sent = sent.min(write.left);
                     stream.queued -= sent;
@@ -273,6 +296,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 break;
             }
         }
+        let stream = &self.streams[state];
         let failed = stream.done.back().is_some_and(|done| ended && done.result.is_err());
         let waits = !stream.writes.is_empty();
         if ended {
@@ -382,7 +406,7 @@ fn make_room<F, U, B>(stream: &mut Stream<F, U, B>) -> Result<()> {
 
 /// The number of bytes in `buffers`, if they may be written to this stream.
 #[inline]
-fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<usize> {
+pub(crate) fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<usize> {
     if buffers.count() == 0 || buffers.count() > MAX_BUFFERS {
         return Err(Errno::EINVAL);
     }
@@ -399,7 +423,7 @@ fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<us
 impl<F, U, B> Stream<F, U, B> {
     /// True if nothing is ahead of a write.
     #[inline]
-    fn sends_at_once(&self) -> bool {
+    pub(crate) fn sends_at_once(&self) -> bool {
         self.queued == 0 && self.writes.is_empty() && self.connect.is_none()
     }
 }
@@ -411,7 +435,7 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Bu
         1 => {
             let bytes = buffers.get(at.buffer).get(at.offset..).unwrap_or_default();
             match medium {
-                Medium::Socket => kernel.send(fd, bytes),
+                Medium::Socket | Medium::Ipc => kernel.send(fd, bytes),
                 Medium::File | Medium::Terminal => kernel.write(fd, bytes),
             }
         }
@@ -433,13 +457,37 @@ fn gather<const N: usize, K: Kernel>(
     at: Place,
 ) -> Result<usize> {
     let mut slices = [IoSlice::new(&[]); N];
-    let count = (buffers.count() - at.buffer).min(N);
+    let slices = fill(&mut slices, buffers, at);
+    match medium {
+        Medium::Socket | Medium::Ipc => kernel.send_vectored(fd, slices),
+        Medium::File | Medium::Terminal => kernel.write_vectored(fd, slices),
+    }
+}
+
+/// As many of the buffers, from `at` on, as there is room for.
+#[inline]
+fn fill<'a, 'b>(slices: &'b mut [IoSlice<'a>], buffers: &'a impl Buffers, at: Place) -> &'b [IoSlice<'a>] {
+    let count = (buffers.count() - at.buffer).min(slices.len());
     for (nth, slice) in slices[..count].iter_mut().enumerate() {
         let offset = if nth == 0 { at.offset } else { 0 };
         *slice = IoSlice::new(buffers.get(at.buffer + nth).get(offset..).unwrap_or_default());
     }
-    match medium {
-        Medium::Socket => kernel.send_vectored(fd, &slices[..count]),
-        Medium::File | Medium::Terminal => kernel.write_vectored(fd, &slices[..count]),
+    &slices[..count]
+}
+
+/// One system call, with a handle along. It travels with a byte, so no empty buffer is in front.
+#[cold]
+pub(crate) fn send_along<K: Kernel>(
+    kernel: &mut K,
+    fd: &K::Fd,
+    handle: i32,
+    buffers: &impl Buffers,
+    mut at: Place,
+) -> Result<usize> {
+    at.advance(buffers, 0);
+    let mut slices = [IoSlice::new(&[]); GATHER];
+    match kernel.send_with_handle(fd, fill(&mut slices, buffers, at), handle) {
+        Err(Errno::ENOBUFS) => Err(Errno::EAGAIN),
+        sent => sent,
     }
 }

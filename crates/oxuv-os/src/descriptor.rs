@@ -1,7 +1,7 @@
 //! Owned descriptors, and a spare one for the day the limit is reached.
 
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use rustix::fs::{Mode, OFlags, open};
 
@@ -14,10 +14,42 @@ use crate::Result;
 #[derive(Debug)]
 pub struct Descriptor(ManuallyDrop<OwnedFd>);
 
+/// What a process has from its beginning on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standard {
+    /// Descriptor 0.
+    Input,
+    /// Descriptor 1.
+    Output,
+    /// Descriptor 2.
+    Error,
+}
+
+impl From<Standard> for Descriptor {
+    fn from(standard: Standard) -> Self {
+        let number = match standard {
+            Standard::Input => libc::STDIN_FILENO,
+            Standard::Output => libc::STDOUT_FILENO,
+            Standard::Error => libc::STDERR_FILENO,
+        };
+        // SAFETY: these are never closed by a `Descriptor`, so it is no matter who else has them. If the process was
+        // started without, system calls say EBADF.
+        unsafe { OwnedFd::from_raw_fd(number) }.into()
+    }
+}
+
 impl From<OwnedFd> for Descriptor {
     #[inline]
     fn from(fd: OwnedFd) -> Self {
         Descriptor(ManuallyDrop::new(fd))
+    }
+}
+
+impl From<Descriptor> for OwnedFd {
+    fn from(fd: Descriptor) -> Self {
+        let mut fd = ManuallyDrop::new(fd);
+        // SAFETY: `fd` is never dropped, nor used any more.
+        unsafe { ManuallyDrop::take(&mut fd.0) }
     }
 }
 
@@ -135,10 +167,9 @@ mod tests {
 
     #[test]
     fn standard_streams_stay_open() {
-        use std::os::fd::FromRawFd;
         assert!(is_open(2));
-        // SAFETY: descriptor 2 is open for the whole life of the process; the drop below leaves it so.
-        let fd = Descriptor::from(unsafe { OwnedFd::from_raw_fd(2) });
+        let fd = Descriptor::from(Standard::Error);
+        assert_eq!(fd.as_raw_fd(), 2);
         drop(fd);
         assert!(is_open(2));
     }

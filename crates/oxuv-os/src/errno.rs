@@ -35,13 +35,13 @@ errors! {
     EACCES = libc::EACCES;
     EADDRNOTAVAIL = libc::EADDRNOTAVAIL;
     EHOSTUNREACH = libc::EHOSTUNREACH;
-    ENAMETOOLONG = libc::ENAMETOOLONG;
     ENETUNREACH = libc::ENETUNREACH;
     EBADF = libc::EBADF;
     EBUSY = libc::EBUSY;
     ECANCELED = libc::ECANCELED;
     ECONNREFUSED = libc::ECONNREFUSED;
     ECONNRESET = libc::ECONNRESET;
+    EDESTADDRREQ = libc::EDESTADDRREQ;
     EEXIST = libc::EEXIST;
     EFAULT = libc::EFAULT;
     EFBIG = libc::EFBIG;
@@ -49,7 +49,10 @@ errors! {
     EINTR = libc::EINTR;
     EINVAL = libc::EINVAL;
     EIO = libc::EIO;
+    ENAMETOOLONG = libc::ENAMETOOLONG;
     EISCONN = libc::EISCONN;
+    EMSGSIZE = libc::EMSGSIZE;
+    EOPNOTSUPP = libc::EOPNOTSUPP;
     EMFILE = libc::EMFILE;
     ENFILE = libc::ENFILE;
     ENOBUFS = libc::ENOBUFS;

@@ -8,7 +8,9 @@
 
 #![cfg(target_os = "linux")]
 
+mod address;
 pub mod clock;
+pub mod datagram;
 mod descriptor;
 mod descriptor_kind;
 pub mod epoll;
@@ -19,6 +21,7 @@ pub mod fork;
 pub mod fs;
 pub mod interface;
 mod link_local;
+pub mod names;
 pub mod net;
 pub mod random;
 mod shared;
@@ -27,9 +30,12 @@ mod start;
 pub mod system;
 pub mod thread;
 pub mod tty;
+pub mod udp;
+pub mod unix;
 mod wake;
 
-pub use descriptor::{Descriptor, Spare, set_blocking, set_nonblocking};
+pub use address::Address;
+pub use descriptor::{Descriptor, Spare, Standard, set_blocking, set_nonblocking};
 pub use descriptor_kind::DescriptorKind;
 pub use errno::{Errno, Result};
 pub use shared::Shared;

@@ -24,6 +24,8 @@ pub enum TtyMode {
     Raw,
     /// Bytes go through in both directions as they are.
     Io,
+    /// The same as [`TtyMode::Raw`]. There is a difference on Windows.
+    RawVt,
 }
 
 /// The mode that a terminal is in, and how it was found.
@@ -48,6 +50,7 @@ impl Modes {
     /// # Errors
     /// ENOTTY when it is none; EIO when it is hung up, or when this process is in the background and ignores SIGTTOU.
     pub fn set(&mut self, fd: &Descriptor, mode: TtyMode) -> Result<()> {
+        let mode = if mode == TtyMode::RawVt { TtyMode::Raw } else { mode };
         if self.mode == mode {
             return Ok(());
         }
@@ -79,7 +82,7 @@ fn changed(found: termios, mode: TtyMode) -> termios {
     let mut settings = found;
     match mode {
         TtyMode::Normal => {}
-        TtyMode::Raw => {
+        TtyMode::Raw | TtyMode::RawVt => {
             settings.c_iflag &= !(libc::BRKINT | libc::ICRNL | libc::INPCK | libc::ISTRIP | libc::IXON);
             settings.c_oflag |= libc::ONLCR;
             settings.c_cflag |= libc::CS8;
@@ -203,6 +206,14 @@ pub struct WindowSize {
 pub fn window_size(fd: &Descriptor) -> Result<WindowSize> {
     let size = retry_on_intr(|| tcgetwinsize(fd))?;
     Ok(WindowSize { columns: size.ws_col, rows: size.ws_row })
+}
+
+/// Makes sure that a descriptor is a terminal.
+///
+/// # Errors
+/// ENOTTY.
+pub fn check_terminal(fd: &Descriptor) -> Result<()> {
+    if DescriptorKind::of(fd.as_raw_fd()) == DescriptorKind::Terminal { Ok(()) } else { Err(Errno::ENOTTY) }
 }
 
 /// What a terminal handle is to have.

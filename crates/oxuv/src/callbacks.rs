@@ -7,15 +7,18 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use oxuv_core::Key;
 use oxuv_core::kernel::Job;
 use slab::Slab;
 
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Readiness, Result, Tcp, Timer};
+use crate::drive::Subjects;
+use crate::{Async, Check, Datagram, Errno, Handle, Idle, LoopRef, Poll, Prepare, Readiness, Result, Timer, Udp};
 
 type OnEvent<H> = dyn Fn(&H);
-type OnConnection = dyn Fn(&Tcp, Result<()>);
+type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
-type OnRead = dyn Fn(&Tcp, Result<&[u8]>);
+type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
+type OnReceive = dyn Fn(&Udp, Result<Datagram<'_>>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
 /// runs cannot be called again (the loop does not nest). Each kind of handle has its own kind of closure.
@@ -31,10 +34,14 @@ pub(crate) enum Callback {
     Poll(Rc<OnPoll>),
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
+    Receive(Rc<OnReceive>),
 }
 
 /// What a request calls.
-pub(crate) type OnDone = Box<dyn FnOnce(&Tcp, Result<()>)>;
+pub(crate) type OnDone = Box<dyn FnOnce(&mut Subjects, Key, Result<()>)>;
+
+/// What the sending of a datagram calls.
+pub(crate) type OnSent = Box<dyn FnOnce(&Udp, Result<()>)>;
 
 /// What a job calls when it has come back.
 pub(crate) type OnJob = Box<dyn FnOnce(&LoopRef, Option<Box<dyn Job>>)>;
@@ -54,7 +61,9 @@ pub(crate) struct Callbacks {
     handles: RefCell<Vec<Entry>>,
     /// By the value that the core was given with the request.
     requests: RefCell<Slab<OnDone>>,
-    /// The same, of jobs.
+    /// The same for datagrams.
+    sends: RefCell<Slab<OnSent>>,
+    /// The same for jobs.
     jobs: RefCell<Slab<OnJob>>,
 }
 
@@ -96,16 +105,25 @@ impl Callbacks {
 
     /// Keeps a request's closure, and returns the value for the core.
     pub(crate) fn add_request(&self, on_done: OnDone) -> Result<u32> {
-        add(&mut self.requests.borrow_mut(), on_done)
+        add(&self.requests, on_done)
     }
 
     pub(crate) fn take_request(&self, number: u32) -> Option<OnDone> {
         self.requests.borrow_mut().try_remove(number as usize)
     }
 
+    /// Keeps a send's closure, and returns the value for the core.
+    pub(crate) fn add_send(&self, on_done: OnSent) -> Result<u32> {
+        add(&self.sends, on_done)
+    }
+
+    pub(crate) fn take_send(&self, number: u32) -> Option<OnSent> {
+        self.sends.borrow_mut().try_remove(number as usize)
+    }
+
     /// Keeps a job's closure, and returns the value for the core.
     pub(crate) fn add_job(&self, on_job: OnJob) -> Result<u32> {
-        add(&mut self.jobs.borrow_mut(), on_job)
+        add(&self.jobs, on_job)
     }
 
     pub(crate) fn take_job(&self, number: u32) -> Option<OnJob> {
@@ -116,23 +134,26 @@ impl Callbacks {
     pub(crate) fn clear(&self) {
         let handles = self.handles.take();
         let requests = self.requests.take();
+        let sends = self.sends.take();
         let jobs = self.jobs.take();
-        drop((handles, requests, jobs));
+        drop((handles, requests, sends, jobs));
     }
-}
-
-fn add<T>(closures: &mut Slab<T>, closure: T) -> Result<u32> {
-    if closures.len() > u32::MAX as usize {
-        return Err(Errno::ENOMEM);
-    }
-    // The lowest numbers are used first, so it is no larger than their count.
-    Ok(closures.insert(closure) as u32)
 }
 
 /// The closure of a handle, to be kept in a [`Callback`].
 pub(crate) fn repeated<H>(callback: impl FnMut(&H) + 'static) -> Rc<OnEvent<H>> {
     let callback = RefCell::new(callback);
     Rc::new(move |handle| callback.borrow_mut()(handle))
+}
+
+#[inline]
+fn add<F>(closures: &RefCell<Slab<F>>, closure: F) -> Result<u32> {
+    let mut closures = closures.borrow_mut();
+    if closures.len() > u32::MAX as usize {
+        return Err(Errno::ENOMEM);
+    }
+    // The lowest numbers are used first, so it is no larger than their count.
+    Ok(closures.insert(closure) as u32)
 }
 
 fn grow(handles: &mut Vec<Entry>, handle: usize) {

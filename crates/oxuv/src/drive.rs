@@ -4,7 +4,7 @@ use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Poll, Prepare, Result, Tcp, Timer};
+use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Tcp, Timer, Tty, Udp};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -55,7 +55,7 @@ impl Drop for Running<'_> {
 
 /// The handles that closures are given, a value of each kind. They are made once for a run, and pointed at the handle
 /// whose turn it is: a new one for each call would count the loop's references up and down.
-struct Subjects {
+pub(crate) struct Subjects {
     owner: LoopRef,
     timer: Timer,
     idle: Idle,
@@ -63,7 +63,10 @@ struct Subjects {
     check: Check,
     wake_up: Async,
     poll: Poll,
-    tcp: Tcp,
+    pub(crate) tcp: Tcp,
+    pub(crate) pipe: Pipe,
+    pub(crate) tty: Tty,
+    udp: Udp,
 }
 
 impl Subjects {
@@ -78,6 +81,9 @@ impl Subjects {
             wake_up: Async(nobody()),
             poll: Poll(nobody()),
             tcp: Tcp(nobody()),
+            pipe: Pipe(nobody()),
+            tty: Tty(nobody()),
+            udp: Udp(nobody()),
         }
     }
 
@@ -127,15 +133,21 @@ impl Subjects {
             }
             Event::Connection { key, result, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Connection) {
-                    self.tcp.0.point_at(key);
-                    callback(&self.tcp, result);
+                    callback(self, key, result);
                 }
             }
             Event::NeedBuffer { key, .. } => self.read(inner, key),
+            Event::NeedDatagramBuffer { key, .. } => {
+                self.udp.0.point_at(key);
+                self.udp.receive(inner);
+            }
+            Event::Sent { key, user, result } => {
+                self.udp.0.point_at(key);
+                self.udp.sent(inner, user, result);
+            }
             Event::HungUp { key, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Read) {
-                    self.tcp.0.point_at(key);
-                    callback(&self.tcp, Err(Errno::EOF));
+                    callback(self, key, Err(Errno::EOF));
                 }
             }
             Event::Connected { key, user, result } | Event::ShutDown { key, user, result } => {
@@ -160,8 +172,7 @@ impl Subjects {
     #[inline]
     fn done(&mut self, inner: &Inner, key: Key, request: u32, result: Result<()>) {
         if let Some(on_done) = inner.callbacks.take_request(request) {
-            self.tcp.0.point_at(key);
-            on_done(&self.tcp, result);
+            on_done(self, key, result);
         }
     }
 
@@ -178,12 +189,11 @@ impl Subjects {
     fn read(&mut self, inner: &Inner, key: Key) {
         let Some(callback) = pick!(inner.callbacks, key, Read) else { return };
         let mut buffer = inner.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER));
-        self.tcp.0.point_at(key);
         match inner.with(|core| core.read_into(key, &mut buffer)) {
             // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
             Ok([]) => {}
-            Ok(bytes) => callback(&self.tcp, Ok(bytes)),
-            Err(error) => callback(&self.tcp, Err(error)),
+            Ok(bytes) => callback(self, key, Ok(bytes)),
+            Err(error) => callback(self, key, Err(error)),
         }
         inner.buffer.set(Some(buffer));
     }

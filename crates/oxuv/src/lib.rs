@@ -1,6 +1,10 @@
 //! The event loop that Node.js made famous, for Rust.
 //!
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`] and [`Tcp`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`] and [`Pipe`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`] and [`Udp`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`],
+//! [`Tcp`] and [`Tty`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`] and [`Pipe`]. Each is started with a
 //! closure, and a turn of the loop calls what is due, phase by phase, in the order of libuv:
 //!
 //! ```text
@@ -54,18 +58,26 @@ mod handle;
 mod job;
 #[path = "loop.rs"]
 mod loop_;
+mod pipe;
 mod poll;
+mod stream;
 mod tcp;
 mod timer;
+mod tty;
+mod udp;
 mod watcher;
 
 pub use async_::{Async, Sender};
 pub use handle::Handle;
 pub use job::Request;
 pub use loop_::{Loop, LoopRef};
-pub use oxuv_core::kernel::{BindFlags, Keepalive, Readiness};
+pub use oxuv_core::kernel::{BindFlags, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
+pub use oxuv_core::linux::{TtyMode, WindowSize};
 pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};
+pub use pipe::{Passable, Passed, Pipe, PipeName};
 pub use poll::Poll;
 pub use tcp::Tcp;
 pub use timer::Timer;
+pub use tty::Tty;
+pub use udp::{Datagram, Udp};
 pub use watcher::{Check, Idle, Prepare};

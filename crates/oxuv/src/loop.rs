@@ -35,6 +35,8 @@ pub(crate) struct Inner {
     pub(crate) callbacks: Callbacks,
     /// What reads read into: moved out for the time of a callback, so that the callback may hold on to the bytes.
     pub(crate) buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
+    /// The same for those that receive several datagrams at a time.
+    pub(crate) wide_buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
     pub(crate) is_running: Cell<bool>,
 }
 
@@ -90,6 +92,7 @@ impl Loop {
             core: RefCell::new(Some(core)),
             callbacks: Callbacks::default(),
             buffer: Cell::new(None),
+            wide_buffer: Cell::new(None),
             is_running: Cell::new(false),
         }))))
     }

@@ -4,13 +4,26 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
+use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use common::example::{Example, echo_server};
-use common::{connect, ms, pattern};
+use common::{Place, connect, ms, pattern, terminal, wait_until};
 
-const EXAMPLES: [&str; 8] =
-    ["event_queue", "poll_echo", "prepare", "prepare_timer", "read_file", "tcp_echo", "tcp_refused", "timer"];
+const EXAMPLES: [&str; 12] = [
+    "event_queue",
+    "pass_listener",
+    "pipe_echo",
+    "poll_echo",
+    "prepare",
+    "prepare_timer",
+    "read_file",
+    "tcp_echo",
+    "tcp_refused",
+    "timer",
+    "tty_raw",
+    "udp_ping",
+];
 
 #[test]
 fn all_examples_are_tested_here_and_fit_on_a_page() {
@@ -127,6 +140,30 @@ fn tcp_refused_tells_of_the_refusal_and_then_of_its_write() {
 }
 
 #[test]
+fn tty_raw_shows_keys_until_q_and_leaves_the_terminal_as_it_was() {
+    let (mut master, slave) = terminal::pair();
+    terminal::resize(&master, 80, 25);
+    let before = terminal::local_modes(&slave);
+    let example = Example::start_on("tty_raw", slave.try_clone().unwrap());
+    assert_eq!(example.line(), "a window of 80 by 25; type, and end with q");
+    wait_until(|| terminal::local_modes(&slave) != before);
+    master.write_all(b"a\r").unwrap();
+    assert_eq!((example.line(), example.line()), (" 97 a".into(), " 13 \\r".into()));
+    master.write_all(b"q").unwrap();
+    let (lines, errors, status) = example.end();
+    assert_eq!(lines, ["113 q", "done"]);
+    assert!(status.success() && errors.is_empty());
+    assert_eq!(terminal::local_modes(&slave), before);
+}
+
+#[test]
+fn tty_raw_without_a_terminal_says_so_and_ends() {
+    let (lines, errors, status) = Example::start("tty_raw", &[]).end();
+    assert_eq!(lines, ["standard input is no terminal: there are no keys to show"]);
+    assert!(status.success() && errors.is_empty());
+}
+
+#[test]
 fn tcp_echo_told_something_that_is_no_address_says_so_and_fails() {
     let (lines, errors, status) = Example::start("tcp_echo", &["nowhere"]).end();
     assert!(lines.is_empty());
@@ -142,5 +179,61 @@ fn tcp_echo_told_an_address_in_use_says_so_and_fails() {
     let (lines, errors, status) = Example::start("tcp_echo", &[&address]).end();
     assert!(lines.is_empty());
     assert!(errors.contains(&address) && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn pass_listener_is_greeted_by_the_other_process() {
+    let (lines, errors, status) = Example::start("pass_listener", &[]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert_eq!(lines, ["hello from the other process"]);
+}
+
+#[test]
+fn pipe_echo_sends_back_what_it_gets_and_removes_its_file() {
+    let place = Place::new("pipe-echo");
+    let path = place.path("socket");
+    let server = Example::start("pipe_echo", &[path.to_str().unwrap()]);
+    assert!(server.line().starts_with("echo server on "));
+    let mut peer = UnixStream::connect(&path).unwrap();
+    for word in ["one", "two"] {
+        let mut back = [0; 3];
+        peer.write_all(word.as_bytes()).unwrap();
+        peer.read_exact(&mut back).unwrap();
+        assert_eq!(back, word.as_bytes());
+    }
+    peer.write_all(b"quit\n").unwrap();
+    let (_, errors, status) = server.end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert!(!path.exists());
+}
+
+#[test]
+fn pipe_echo_told_a_path_in_use_says_so_and_fails() {
+    let place = Place::new("pipe-echo-taken");
+    let path = place.path("socket");
+    std::fs::write(&path, "").unwrap();
+    let (lines, errors, status) = Example::start("pipe_echo", &[path.to_str().unwrap()]).end();
+    assert!(lines.is_empty());
+    assert!(errors.contains("socket") && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn udp_ping_answers_itself_and_ends() {
+    let (lines, errors, status) = Example::start("udp_ping", &[]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert_eq!(lines.len(), 3);
+    for (nth, line) in lines.iter().enumerate() {
+        assert!(line.starts_with(&format!("answer {} after ", nth + 1)), "{line}");
+    }
+}
+
+#[test]
+fn udp_ping_tells_of_pings_that_nobody_answers() {
+    let gone = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (lines, errors, status) = Example::start("udp_ping", &[&gone.to_string()]).end();
+    assert!(lines.iter().all(|line| line == "no answer: ECONNREFUSED: connection refused"), "{lines:?}");
+    assert!(errors.contains("3 of 3 pings got no answer"), "{errors}");
     assert_eq!(status.code(), Some(1));
 }

@@ -209,3 +209,38 @@ fn a_reset_connection_that_is_not_read_can_be_shut_down_without_harm() {
     run(&lp);
     assert_eq!(trace.take(), ["shutdown"]);
 }
+
+#[test]
+fn asked_for_in_the_last_write_s_callback_it_comes_before_what_other_streams_have_to_tell() {
+    let (lp, trace) = (new_loop(), Trace::new());
+    let ((one, mut peer), (other, _other_peer)) = (pair(&lp), pair(&lp));
+    let line = trace.clone();
+    one.write("one", move |one, _| {
+        line.add("one");
+        one.shutdown(line.tells("shutdown")).unwrap();
+    })
+    .unwrap();
+    other.write("other", trace.tells("other")).unwrap();
+    turn(&lp);
+    assert_eq!(trace.take(), ["one", "shutdown ok", "other ok"]);
+    let mut text = String::new();
+    peer.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "one");
+}
+
+#[test]
+fn asked_for_in_another_stream_s_callback_it_waits_for_its_turn() {
+    let (lp, trace) = (new_loop(), Trace::new());
+    let ((one, _one_peer), (other, _other_peer), (third, _third_peer)) = (pair(&lp), pair(&lp), pair(&lp));
+    one.write("one", trace.tells("one")).unwrap();
+    let line = trace.clone();
+    other
+        .write("other", move |_, _| {
+            line.add("other");
+            one.shutdown(line.tells("shutdown")).unwrap();
+        })
+        .unwrap();
+    third.write("third", trace.tells("third")).unwrap();
+    turn(&lp);
+    assert_eq!(trace.take(), ["one ok", "other", "third ok", "shutdown ok"]);
+}

@@ -1,4 +1,4 @@
-//! The memory that writes send from: never copied, and dropped once.
+//! The memory that writes send from: dropped once, and copied only where it was lent.
 
 mod common;
 
@@ -240,5 +240,29 @@ fn if_they_panic_when_looked_at_the_write_is_not_made() {
         let expected = if written.is_err() { vec![] } else { vec!["write ok".to_string()] };
         assert_eq!(trace.take(), expected, "after {looks} looks");
         assert!(!lp.is_alive(), "after {looks} looks");
+    }
+}
+
+#[test]
+fn lent_bytes_are_sent_whole_also_when_the_kernel_does_not_take_them_at_once() {
+    let (lp, trace) = (new_loop(), Trace::new());
+    for len in [1, 8 << 20] {
+        let (tcp, mut peer) = pair(&lp);
+        let mut bytes = pattern(len);
+        tcp.write_copy(&bytes, trace.tells("write")).unwrap();
+        assert_eq!(tcp.write_queue_size() > 0, len > 1);
+        // They are ours again.
+        bytes.fill(0);
+        let reader = thread::spawn(move || {
+            let mut read = vec![0; len];
+            peer.read_exact(&mut read).unwrap();
+            read
+        });
+        run(&lp);
+        assert_eq!(trace.take(), ["write ok"]);
+        assert!(reader.join().unwrap() == pattern(len), "{len}");
+        tcp.close().unwrap();
+        run(&lp);
+        assert!(tcp.write_copy(b"too late", |_, _| panic!("it was refused")).is_err());
     }
 }

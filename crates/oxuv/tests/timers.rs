@@ -315,3 +315,43 @@ fn a_timer_between_two_grains_of_a_coarse_loop_is_waited_for_asleep() {
     run(&lp);
     assert!(lp.turns() <= 4, "{} turns", lp.turns());
 }
+
+#[test]
+fn restarted_it_fires_again_with_its_closure_and_its_repeat() {
+    let (lp, trace) = (new_loop(), Trace::new());
+    let timer = Timer::new(&lp).unwrap();
+    assert_eq!(timer.restart(ms(1)), Err(Errno::EINVAL), "there is no closure yet");
+    timer.start(HOUR, trace.adds("once")).unwrap();
+    for state in ["running", "has come", "stopped"] {
+        if state == "stopped" {
+            timer.stop().unwrap();
+        }
+        timer.restart(ms(1)).unwrap();
+        run(&lp);
+        assert_eq!((trace.take(), timer.is_active()), (vec!["once".to_owned()], false), "{state}");
+    }
+    timer.start_repeating(HOUR, ms(1), count_down(&trace, 2)).unwrap();
+    timer.restart(ms(2)).unwrap();
+    assert_eq!(timer.repeat(), Ok(ms(1)));
+    run(&lp);
+    assert_eq!(trace.take(), ["2", "1"]);
+    assert_eq!(timer.restart(ms(1)), Err(Errno::EINVAL), "it is closed");
+}
+
+#[test]
+fn a_timer_can_restart_itself_in_its_callback() {
+    let (lp, trace) = (new_loop(), Trace::new());
+    let timer = Timer::new(&lp).unwrap();
+    let (line, mut left) = (trace.clone(), 3);
+    timer
+        .start(ms(1), move |timer| {
+            line.add(left.to_string());
+            left -= 1;
+            if left > 0 {
+                timer.restart(ms(1)).unwrap();
+            }
+        })
+        .unwrap();
+    run(&lp);
+    assert_eq!(trace.take(), ["3", "2", "1"]);
+}

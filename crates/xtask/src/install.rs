@@ -81,8 +81,9 @@ pub(crate) fn install(places: &Places) -> Result<(), String> {
     for name in ["libuvConfig.cmake", "libuvConfigVersion.cmake"] {
         files::write(&cmake.join(name), texts.fill(name)?)?;
     }
-    for name in ["LICENSE", "README.md", "CHANGELOG.md"] {
-        files::copy(&root.join(name), &doc.join(name))?;
+    for name in ["LICENSE", "CHANGELOG.md", "crates/oxuv-c/abi/missing.txt"] {
+        let file = root.join(name);
+        files::copy(&file, &doc.join(file.file_name().unwrap_or_default()))?;
     }
     println!("installed libuv {VERSION} (oxuv) in {}", places.now("").display());
     Ok(())

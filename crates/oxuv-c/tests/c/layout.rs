@@ -90,6 +90,10 @@ fn rust_agrees_with_libuv() {
             "data": handle.data, "loop": handle.r#loop, "type": handle.r#type,
             "write_queue_size": write_queue_size, "io_watcher.fd": io_watcher.fd,
         }
+        uv_pipe_t {
+            "data": stream.handle.data, "loop": stream.handle.r#loop, "type": stream.handle.r#type,
+            "write_queue_size": stream.write_queue_size, "io_watcher.fd": stream.io_watcher.fd, "ipc": ipc, "pipe_fname": pipe_fname,
+        }
         uv_tcp_t {
             "data": stream.handle.data, "loop": stream.handle.r#loop, "type": stream.handle.r#type,
             "write_queue_size": stream.write_queue_size, "io_watcher.fd": stream.io_watcher.fd,
@@ -104,6 +108,11 @@ fn rust_agrees_with_libuv() {
         uv_shutdown_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_buf_t { "base": base, "len": len }
         uv_poll_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "io_watcher.fd": io_watcher.fd }
+        uv_udp_t {
+            "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "send_queue_size": send_queue_size,
+            "send_queue_count": send_queue_count, "io_watcher.fd": io_watcher.fd,
+        }
+        uv_udp_send_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_connect_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_metrics_t { "loop_count": loop_count, "events": events, "events_waiting": events_waiting }
         uv_timeval_t { "tv_sec": tv_sec, "tv_usec": tv_usec }
@@ -118,6 +127,8 @@ fn rust_agrees_with_libuv() {
             "cpu_times.sys": cpu_times.sys, "cpu_times.idle": cpu_times.idle, "cpu_times.irq": cpu_times.irq,
         }
         uv_work_t { "data": req.data, "type": req.r#type, "loop": r#loop }
+        uv_getaddrinfo_t { "data": req.data, "type": req.r#type, "loop": r#loop, "addrinfo": addrinfo }
+        uv_getnameinfo_t { "data": req.data, "type": req.r#type, "loop": r#loop, "host": host, "service": service }
         uv_random_t { "data": req.data, "type": req.r#type, "loop": r#loop }
         uv_thread_options_t { "flags": flags, "stack_size": stack_size }
         uv_timespec64_t { "tv_sec": tv_sec, "tv_nsec": tv_nsec }

@@ -94,6 +94,10 @@ static void ask_tcp(state is) {
   uv_os_fd_t fd;
   CHECK(uv_ip4_addr("127.0.0.1", 0, &address) == 0);
   CHECK(uv_tcp_bind(&any.tcp, (struct sockaddr*) &address, 0) == UV_EINVAL);
+  CHECK(uv_tcp_bind(&any.tcp, NULL, 0) == UV_EINVAL);
+  CHECK(uv_async_send(&any.async) == UV_EINVAL); /* it is no async handle */
+  CHECK(uv_try_write(&any.stream, NULL, 1) == UV_EINVAL);
+  CHECK(uv_write(&write_req, &any.stream, NULL, 1, never_write) == UV_EINVAL);
   CHECK(uv_listen(&any.stream, 8, never_connection) == UV_EINVAL);
   CHECK(uv_accept(&any.stream, &any.stream) == (is == ZERO ? UV_EINVAL : UV_EAGAIN)); /* no connection waits */
   CHECK(uv_accept(&server.stream, &any.stream) < 0);

@@ -36,6 +36,8 @@ programs! {
     clocks_sleep_and_random_bytes: "clock.c";
     conditions: "thread_condition.c";
     connections_are_made: "tcp_connect.c";
+    datagrams_are_sent_and_received: "udp.c";
+    datagrams_are_sent_and_received_several_at_a_time: "udp_mmsg.c";
     descriptors_are_of_a_kind: "guess_handle.c";
     descriptors_of_others_are_watched: "poll.c";
     directories_are_read: "fs_directory.c";
@@ -55,8 +57,10 @@ programs! {
     memory_comes_from_the_programs_allocator: "allocator.c";
     misuse_is_found_and_does_no_harm: "misuse.c";
     names: "thread_name.c";
+    names_of_hosts_are_looked_up: "names.c";
     once_and_keys: "thread_once.c";
     options_of_connections: "tcp_options.c";
+    options_of_datagrams_and_groups: "udp_options.c";
     priorities: "thread_priority.c";
     public_fields_are_kept_true: "fields.c";
     random_bytes_come_later: "random_async.c";
@@ -76,8 +80,8 @@ programs! {
     threads_may_end_in_a_callback: "end_thread.c";
     timers_and_watchers: "timer.c";
     trees_of_bsds_macros: "tree.c";
-    units_of_16_bits_become_bytes_and_come_back: "strings.c";
     turns_and_their_rounds: "turn.c";
+    units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
     work_on_one_thread: "work.c";
     writes_are_taken_back: "write_cancel.c";

@@ -13,6 +13,7 @@ static void others_do_not_find_a_terminal_non_blocking(void) {
   new_pty(&master, &slave);
   shared = dup(slave);
   tty = new_tty(slave);
+  CHECK(strcmp(uv_handle_type_name(uv_handle_get_type((uv_handle_t*) tty)), "tty") == 0);
   CHECK(tty->type == UV_TTY && tty->write_queue_size == 0 && !uv_is_active((uv_handle_t*) tty));
   CHECK(!(tty->flags & BLOCKING));
   CHECK(uv_fileno((uv_handle_t*) tty, &own) == 0);
@@ -97,6 +98,31 @@ static void what_is_refused(void) {
   CHECK(uv_tty_init(&loop, &tty, -1, 0) == UV_EINVAL);
   CHECK(!uv_loop_alive(&loop));
 }
+
+#ifndef ON_LIBUV
+static void ready(uv_poll_t* poll, int status, int events) {
+  (void) poll;
+  (void) status;
+  (void) events;
+}
+
+static void a_descriptor_that_another_handle_waits_for(void) {
+  int master, slave;
+  uv_tty_t* tty = (uv_tty_t*) dirty(sizeof(*tty));
+  uv_poll_t* poll = (uv_poll_t*) dirty(sizeof(*poll));
+  new_pty(&master, &slave);
+  CHECK(uv_poll_init(&loop, poll, slave) == 0 && uv_poll_start(poll, UV_READABLE, ready) == 0);
+  CHECK(uv_tty_init(&loop, tty, slave, 0) == UV_EEXIST);
+  CHECK(!has_closed(slave));
+  CHECK(uv_poll_stop(poll) == 0);
+  CHECK(uv_tty_init(&loop, tty, slave, 0) == 0);
+  uv_close((uv_handle_t*) poll, free_handle);
+  close_tty(tty);
+  run_dry();
+  close(slave);
+  close(master);
+}
+#endif
 
 static void standard_streams_stay_open(void) {
   int master, slave, standard = dup(0);
@@ -336,6 +362,9 @@ int main(void) {
   the_way_it_was_opened_says_what_it_is_for();
   pipes_in_the_place_of_a_terminal();
   what_is_refused();
+#ifndef ON_LIBUV
+  a_descriptor_that_another_handle_waits_for();
+#endif
   standard_streams_stay_open();
   the_first_in_a_mode_is_given_back_on_close_and_others_are_not();
   modes_are_made_from_how_the_terminal_was_found();

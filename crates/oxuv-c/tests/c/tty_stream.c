@@ -18,9 +18,20 @@ static void print(uv_tty_t* tty, const char* text, size_t size) {
   CHECK(uv_write(req, (uv_stream_t*) tty, &buf, 1, count_write) == 0);
 }
 
+/* The other side gives these bytes, in as many parts as it likes. */
+static void expect(int fd, const char* text) {
+  char got[64];
+  size_t size = 0;
+  while (size < strlen(text)) {
+    ssize_t count = read(fd, got + size, strlen(text) - size);
+    CHECK(count > 0);
+    size += count;
+  }
+  CHECK(memcmp(got, text, size) == 0);
+}
+
 static void lines_are_read_and_printed(void) {
   int master, slave;
-  char text[64];
   uv_buf_t buf = uv_buf_init((char*) "two", 3);
   uv_tty_t* tty;
   new_pty(&master, &slave);
@@ -33,7 +44,7 @@ static void lines_are_read_and_printed(void) {
   CHECK(write(master, " line\r", 6) == 6);
   UNTIL(length > 0);
   CHECK(has_read("half a line\n"));
-  CHECK(read(master, text, sizeof(text)) > 0); /* the echo */
+  expect(master, "half a line\r\n"); /* the echo */
   length = 0;
   CHECK(uv_tty_set_mode(tty, UV_TTY_MODE_RAW) == 0);
   CHECK(write(master, "x\r\3", 3) == 3); /* not a line, nor an interrupt */
@@ -44,7 +55,7 @@ static void lines_are_read_and_printed(void) {
   print(tty, "one\n", 4);
   CHECK(uv_try_write((uv_stream_t*) tty, &buf, 1) == 3);
   UNTIL(writes == 1);
-  CHECK(read(master, text, sizeof(text)) == 8 && memcmp(text, "one\r\ntwo", 8) == 0);
+  expect(master, "one\r\ntwo");
   CHECK(uv_read_stop((uv_stream_t*) tty) == 0 && !uv_is_active((uv_handle_t*) tty));
   close_tty(tty);
   run_dry();
@@ -98,14 +109,13 @@ static void give_8(uv_handle_t* handle, size_t size, uv_buf_t* buf) {
 
 static void a_blocking_master_is_read_and_written(void) {
   int master, slave;
-  char text[64];
   uv_tty_t* tty;
   new_plain_pty(&master, &slave);
   tty = new_tty(master);
   writes = 0;
   print(tty, "typed", 5);
   UNTIL(writes == 1);
-  CHECK(read(slave, text, sizeof(text)) == 5 && memcmp(text, "typed", 5) == 0);
+  expect(slave, "typed");
   length = 0;
   end = 0;
 #ifdef ON_LIBUV
@@ -181,7 +191,16 @@ static void print_the_tail(void* arg) {
   close(tail_fd);
 }
 
-static void the_end_is_never_early(void) {
+static uv_tty_t* as_a_tty(int master) { return new_tty(master); }
+
+static uv_tty_t* as_a_pipe(int master) {
+  uv_pipe_t* pipe = (uv_pipe_t*) dirty(sizeof(*pipe));
+  CHECK(uv_pipe_init(&loop, pipe, 0) == 0);
+  CHECK(uv_pipe_open(pipe, master) == 0);
+  return (uv_tty_t*) pipe; /* as a stream */
+}
+
+static void the_end_is_never_early(uv_tty_t* (*opened)(int), int expected) {
   int i;
   for (i = 0; i < 1000; i++) {
     int master, slave;
@@ -189,13 +208,16 @@ static void the_end_is_never_early(void) {
     uv_thread_t thread;
     new_plain_pty(&master, &slave);
     tail_fd = slave;
-    tty = new_tty(master);
+    tty = opened(master);
     start_gathering(tty);
     CHECK(uv_thread_create(&thread, print_the_tail, NULL) == 0);
     run_dry();
     CHECK(uv_thread_join(&thread) == 0);
-    CHECK(length == TAIL && end == UV_EIO);
-    close_tty(tty);
+    if (length != TAIL || end != expected) {
+      fprintf(stderr, "number %d: %zu bytes, and then %s\n", i, length, uv_err_name(end));
+      exit(1);
+    }
+    uv_close((uv_handle_t*) tty, free_handle);
     run_dry();
   }
 }
@@ -248,7 +270,10 @@ int main(void) {
   a_blocking_master_is_read_and_written();
   a_slave_reads_the_end_when_its_master_is_closed();
   what_was_typed_before_the_master_was_closed();
-  the_end_is_never_early();
+  the_end_is_never_early(as_a_tty, UV_EIO);
+#ifndef ON_LIBUV /* where some bytes are lost, once in a while, or the end is UV_EIO */
+  the_end_is_never_early(as_a_pipe, UV_EOF);
+#endif
   closed_in_its_read_callback();
   what_terminals_cannot();
   CHECK(uv_loop_close(&loop) == 0);

@@ -18,4 +18,6 @@ mod memory;
 mod strings;
 #[cfg(miri)]
 mod tcp;
+#[cfg(miri)]
+mod udp;
 mod walks;

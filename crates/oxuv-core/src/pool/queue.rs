@@ -4,8 +4,9 @@ use oxuv_os::{Errno, Result};
 
 /// What a job waits for, and with whom it shares the threads.
 ///
-/// Threads take jobs from the lanes in turn, from each in the order of submission: a lane that is full does not hold up the
-/// others.
+/// Threads take the job that has waited longest, whatever its lane, as libuv's do. But a lane is never passed over for long:
+/// after twice as many jobs of other lanes as there are threads (and 8 at least) it is its turn. So ten thousand jobs of
+/// one lane do not hold up the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     /// Work of the program's own, of any length.
@@ -55,6 +56,8 @@ struct Entry<T> {
     next: u32,
     previous: u32,
     lane: Lane,
+    /// Rises with each submission.
+    number: u64,
     /// `None` in a free entry.
     value: Option<T>,
 }
@@ -64,6 +67,8 @@ struct Line {
     first: u32,
     last: u32,
     len: usize,
+    /// Jobs of other lanes that were taken while one of this waited and might have been.
+    passed: usize,
 }
 
 /// Three queues whose elements can be taken out by their ticket.
@@ -72,8 +77,8 @@ pub(crate) struct Queue<T> {
     entries: Vec<Entry<T>>,
     free: u32,
     lines: [Line; 3],
-    /// The lane that was served last.
-    last: usize,
+    /// The number of the next submission.
+    next_number: u64,
     /// What the first ticket of each entry is made of.
     generation: u32,
 }
@@ -81,9 +86,9 @@ pub(crate) struct Queue<T> {
 impl<T> Queue<T> {
     /// An empty queue. Tickets of queues with different `seed`s are different for a long time.
     pub(crate) const fn new(seed: u32) -> Self {
-        let line = Line { first: NONE, last: NONE, len: 0 };
+        let line = Line { first: NONE, last: NONE, len: 0, passed: 0 };
         let generation = 1 + (seed << 20);
-        Queue { entries: Vec::new(), free: NONE, lines: [line; 3], last: Lane::SlowIo as usize, generation }
+        Queue { entries: Vec::new(), free: NONE, lines: [line; 3], next_number: 0, generation }
     }
 
     pub(crate) fn len(&self, lane: Lane) -> usize {
@@ -105,17 +110,18 @@ impl<T> Queue<T> {
     /// Puts an element at the end of its lane.
     pub(crate) fn push(&mut self, lane: Lane, value: T) -> Ticket {
         let line = &mut self.lines[lane as usize];
-        let (previous, generation, index);
-        previous = line.last;
+        let (previous, number) = (line.last, self.next_number);
+        self.next_number += 1;
+        let (index, generation);
         if self.free == NONE {
             (index, generation) = (self.entries.len() as u32, self.generation);
-            self.entries.push(Entry { generation, next: NONE, previous, lane, value: Some(value) });
+            self.entries.push(Entry { generation, next: NONE, previous, lane, number, value: Some(value) });
         } else {
             index = self.free;
             let entry = &mut self.entries[index as usize];
             generation = entry.generation;
             self.free = entry.next;
-            *entry = Entry { generation, next: NONE, previous, lane, value: Some(value) };
+            *entry = Entry { generation, next: NONE, previous, lane, number, value: Some(value) };
         }
         if previous == NONE {
             line.first = index;
@@ -127,17 +133,19 @@ impl<T> Queue<T> {
         Ticket { index, generation }
     }
 
-    /// Takes out the first element of the lane whose turn it is, among those that are `open` and not empty.
-    pub(crate) fn pop(&mut self, open: impl Fn(Lane) -> bool) -> Option<(Lane, T)> {
-        for step in 1..=Lane::ALL.len() {
-            let number = (self.last + step) % Lane::ALL.len();
-            let (lane, first) = (Lane::ALL[number], self.lines[number].first);
-            if first != NONE && open(lane) {
-                self.last = number;
-                return self.unlink(first).map(|value| (lane, value));
-            }
+    /// Takes out the oldest element of the lanes that are `open`, unless one of these was passed over `patience` times.
+    pub(crate) fn pop(&mut self, patience: usize, open: impl Fn(Lane) -> bool) -> Option<(Lane, T)> {
+        let waiting = Lane::ALL.map(|lane| self.len(lane) > 0 && open(lane));
+        let waiting = || Lane::ALL.into_iter().filter(|&lane| waiting[lane as usize]);
+        let line = |lane: Lane| &self.lines[lane as usize];
+        let impatient = waiting().filter(|&lane| line(lane).passed >= patience).max_by_key(|&lane| line(lane).passed);
+        let oldest = || waiting().min_by_key(|&lane| self.entries[line(lane).first as usize].number);
+        let lane = impatient.or_else(oldest)?;
+        for other in waiting() {
+            self.lines[other as usize].passed += 1;
         }
-        None
+        self.lines[lane as usize].passed = 0;
+        self.unlink(self.lines[lane as usize].first).map(|value| (lane, value))
     }
 
     /// True if [`Queue::pop`] would find something.
@@ -203,7 +211,7 @@ mod tests {
                 }
                 4 => {
                     let expected = model[lane as usize].pop_front();
-                    let popped = queue.pop(|open| open == lane);
+                    let popped = queue.pop(8, |open| open == lane);
                     assert_eq!(popped, expected.map(|(_, value)| (lane, value)));
                     old.extend(expected.map(|(ticket, _)| ticket));
                 }
@@ -220,13 +228,30 @@ mod tests {
     }
 
     #[test]
-    fn lanes_take_turns() {
+    fn the_oldest_comes_first_whatever_its_lane() {
         let mut queue = Queue::new(0);
-        for (lane, value) in [(Lane::Work, 1), (Lane::Work, 2), (Lane::Work, 3), (Lane::SlowIo, 4), (Lane::FastIo, 5)] {
+        for (lane, value) in [(Lane::Work, 1), (Lane::SlowIo, 2), (Lane::Work, 3), (Lane::FastIo, 4), (Lane::SlowIo, 5)]
+        {
             queue.push(lane, value);
         }
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop(|_| true)).map(|(_, value)| value).collect();
-        assert_eq!(order, [1, 5, 4, 2, 3]);
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop(8, |_| true)).map(|(_, value)| value).collect();
+        assert_eq!(order, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_lane_is_not_passed_over_for_long() {
+        let mut queue = Queue::new(0);
+        for value in 0..100 {
+            queue.push(Lane::Work, value);
+        }
+        queue.push(Lane::FastIo, 1000);
+        queue.push(Lane::FastIo, 1001);
+        queue.push(Lane::SlowIo, 2000);
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop(8, |_| true)).map(|(_, value)| value).collect();
+        let place = |of| order.iter().position(|&value| value == of);
+        let jump = [1000, 2000, 1001].map(|value| place(value).unwrap());
+        assert!(jump.iter().all(|&place| (8..=18).contains(&place)), "{jump:?}");
+        assert_eq!(order.len(), 103);
     }
 
     #[test]
@@ -234,8 +259,8 @@ mod tests {
         let mut queue = Queue::new(0);
         queue.push(Lane::SlowIo, 1);
         assert!(!queue.has_any(|lane| lane != Lane::SlowIo));
-        assert_eq!(queue.pop(|lane| lane != Lane::SlowIo), None);
-        assert_eq!(queue.pop(|_| true), Some((Lane::SlowIo, 1)));
+        assert_eq!(queue.pop(8, |lane| lane != Lane::SlowIo), None);
+        assert_eq!(queue.pop(8, |_| true), Some((Lane::SlowIo, 1)));
     }
 
     #[test]

@@ -13,6 +13,9 @@ use crate::kernel::{Finished, Job};
 /// What libuv's pool threads have, in bytes.
 const STACK: usize = 8 << 20;
 
+/// So often a lane is passed over, at least; more often where there are many threads, for whom jobs of one lane are begun together.
+const PATIENCE: usize = 8;
+
 /// A job that was submitted.
 #[derive(Debug)]
 pub(crate) struct Task<J> {
@@ -69,7 +72,7 @@ impl<J: Job> State<J> {
     /// Takes out the next job that may begin.
     fn begin_next(&mut self) -> Option<(Lane, Task<J>)> {
         let (lanes, threads) = (&self.lanes, self.count);
-        let (lane, task) = self.queue.pop(|lane| Self::is_open(lanes, threads, lane))?;
+        let (lane, task) = self.queue.pop(PATIENCE.max(2 * threads), |lane| Self::is_open(lanes, threads, lane))?;
         self.lanes[lane as usize].running += 1;
         Some((lane, task))
     }

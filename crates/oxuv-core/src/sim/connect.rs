@@ -34,7 +34,7 @@ impl Sim {
 }
 
 impl World {
-    fn begin_connect(&mut self, fd: i32, address: SocketAddr) -> Result<usize> {
+    pub(super) fn begin_connect(&mut self, fd: i32, address: SocketAddr) -> Result<usize> {
         let ours = self.local_address(fd);
         if ours.is_ipv4() != address.is_ipv4() {
             return Err(Errno::EAFNOSUPPORT);
@@ -65,7 +65,7 @@ impl World {
     }
 
     /// The other side has answered.
-    fn end_connect(&mut self, number: usize, address: SocketAddr) {
+    pub(super) fn end_connect(&mut self, number: usize, address: SocketAddr) {
         let Connection { is_connecting, we_gone, ours: theirs, .. } = self.connections[number];
         if !is_connecting || we_gone {
             return;
@@ -93,6 +93,8 @@ impl World {
             one.flow_into(other);
             other.flow_into(one);
         }
+        self.drop_handles_in_flight(number);
+        self.drop_handles_in_flight(partner);
     }
 
     /// The error that a socket has kept.
@@ -119,6 +121,7 @@ impl Connection {
             let room = other.capacity.saturating_sub(other.inbound.len());
             let count = room.min(self.outbound.len());
             other.inbound.extend(self.outbound.drain(..count));
+            other.handles_in.append(&mut self.handles_out);
         }
         if self.is_dead || self.peer_was_reset {
             other.reset();

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use oxuv_os::{Errno, Result};
 
+use super::unix::InFlight;
 use crate::kernel::Readiness;
 
 #[derive(Debug)]
@@ -38,6 +39,14 @@ pub(super) struct Connection {
     pub(super) has_failed_to_connect: bool,
     /// The connection that has the other end, if that is ours, too: each has the other for its peer.
     pub(super) partner: Option<usize>,
+    /// The sockets that are this end: one, and copies that were sent as handles.
+    pub(super) holders: usize,
+    /// Bytes that we have ever sent, and ever received.
+    pub(super) sent: u64,
+    pub(super) taken: u64,
+    /// Handles on their way from us and to us.
+    pub(super) handles_out: VecDeque<InFlight>,
+    pub(super) handles_in: VecDeque<InFlight>,
 }
 
 impl Connection {
@@ -59,6 +68,11 @@ impl Connection {
             is_connecting: false,
             has_failed_to_connect: false,
             partner: None,
+            holders: 1,
+            sent: 0,
+            taken: 0,
+            handles_out: VecDeque::new(),
+            handles_in: VecDeque::new(),
         }
     }
 
@@ -132,6 +146,7 @@ impl Connection {
     pub(super) fn send(&mut self, bytes: impl Iterator<Item = u8>) {
         let before = self.outbound.len();
         self.outbound.extend(bytes);
+        self.sent += (self.outbound.len() - before) as u64;
         if self.peer_gone && self.outbound.len() > before {
             // Nobody is there: the bytes are lost, and the answer to them is a reset.
             self.reset();

@@ -31,8 +31,12 @@ pub struct Faults {
     pub reset: u16,
     /// A connection is gone before it is accepted: ECONNABORTED.
     pub abort: u16,
-    /// A connect is refused, at once or later, although somebody listens.
+    /// A connect is refused, at once or later, although somebody listens; a datagram is, and the next call tells it.
     pub refuse: u16,
+    /// A datagram does not arrive at our socket.
+    pub lost: u16,
+    /// The kernel is short of memory for a datagram: ENOBUFS.
+    pub no_buffer: u16,
 }
 
 impl Faults {
@@ -53,6 +57,8 @@ impl Faults {
             reset: 0,
             abort: 0,
             refuse: 0,
+            lost: 0,
+            no_buffer: 0,
         }
     }
 
@@ -73,6 +79,8 @@ impl Faults {
             reset: 10,
             abort: 50,
             refuse: 100,
+            lost: 50,
+            no_buffer: 50,
         }
     }
 }

@@ -24,6 +24,7 @@
 
 mod connect;
 mod connection;
+mod datagram;
 mod faults;
 mod note;
 mod outside;
@@ -33,14 +34,17 @@ mod random;
 mod socket;
 #[cfg(test)]
 mod tests;
+mod unix;
 mod wait;
 mod world;
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ffi::CStr;
 use std::fmt;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,10 +53,16 @@ use std::sync::atomic::{AtomicBool, Ordering::Release};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{BindFlags, Finished, Job, Keepalive, Kernel, Readiness, Ready, Wake};
+use oxuv_os::datagram::BATCH as DATAGRAMS;
+
+use crate::kernel::{
+    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received,
+    UdpBindFlags, UdpOption, Wake,
+};
 use crate::{Lane, Ticket};
 use world::World;
 
+pub use datagram::Letter;
 pub use faults::Faults;
 pub use note::Note;
 pub use outside::Peer;
@@ -300,6 +310,53 @@ impl Kernel for Sim {
         self.send_vectored(fd, bufs)
     }
 
+    fn unix_socket(&mut self) -> Result<Fd> {
+        self.tcp_socket(Ipv6Addr::UNSPECIFIED.into())
+    }
+
+    fn unix_bind(&mut self, fd: &Fd, name: &[u8]) -> Result<()> {
+        self.world.borrow_mut().unix_bind(fd.number, name)
+    }
+
+    fn unix_connect(&mut self, fd: &Fd, name: &[u8]) -> Result<()> {
+        self.unix_connect_socket(fd.number, name)
+    }
+
+    fn unix_local_name(&self, fd: &Fd) -> Result<Name> {
+        let world = self.world.borrow();
+        Ok(world.unix_name(world.local_address(fd.number)))
+    }
+
+    fn unix_peer_name(&self, fd: &Fd) -> Result<Name> {
+        let address = self.peer_address(fd)?;
+        Ok(self.world.borrow().unix_name(address))
+    }
+
+    fn unix_remove(&mut self, path: &CStr) {
+        self.world.borrow_mut().unix_remove(path);
+    }
+
+    fn unix_set_mode(&mut self, path: &CStr, _mode: u32) -> Result<()> {
+        if self.world.borrow().has_unix_file(path) { Ok(()) } else { Err(Errno::ENOENT) }
+    }
+
+    fn adopt_pipe(&mut self, _fd: &Fd) -> Result<Abilities> {
+        Ok(Abilities { is_socket: true, is_terminal: false, is_pollable: true, readable: true, writable: true })
+    }
+
+    fn recv_with_handles<'a>(
+        &mut self,
+        fd: &Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        handles: &mut VecDeque<Fd>,
+    ) -> Result<&'a mut [u8]> {
+        self.recv_along(fd.number, buf, handles)
+    }
+
+    fn send_with_handle(&mut self, fd: &Fd, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize> {
+        self.world.borrow_mut().send_along(fd.number, bufs, handle)
+    }
+
     /// There are no terminals. A socket in the place of one is taken as it is.
     fn open_terminal(&mut self, _fd: &Fd, _replace: bool) -> Result<Opened<Fd>> {
         Ok(Opened { reopened: None, readable: true, writable: true, blocking: false })
@@ -323,9 +380,63 @@ impl Kernel for Sim {
 
     fn peer_address(&self, fd: &Fd) -> Result<SocketAddr> {
         let world = self.world.borrow();
+        if let Ok(mailbox) = world.mailbox(fd.number) {
+            return mailbox.connected.ok_or(oxuv_os::Errno::ENOTCONN);
+        }
         let connection = &world.connections[world.connection_of(fd.number)?];
         let is_connected = !connection.is_connecting && !connection.has_failed_to_connect;
         if is_connected { Ok(connection.theirs) } else { Err(Errno::ENOTCONN) }
+    }
+
+    fn udp_socket(&mut self, family: IpAddr) -> Result<Fd> {
+        let number = self.world.borrow_mut().udp_socket(family)?;
+        Ok(self.own(number))
+    }
+
+    fn udp_reuse(&mut self, _fd: &Fd, _flags: UdpBindFlags) -> Result<()> {
+        Ok(())
+    }
+
+    fn udp_bind(&mut self, fd: &Fd, address: &SocketAddr, flags: UdpBindFlags) -> Result<()> {
+        self.world.borrow_mut().udp_bind(fd.number, address, flags)
+    }
+
+    fn udp_connect(&mut self, fd: &Fd, address: Option<&SocketAddr>) -> Result<()> {
+        self.world.borrow_mut().mailbox_mut(fd.number)?.connected = address.copied();
+        Ok(())
+    }
+
+    fn udp_set(&mut self, _fd: &Fd, _is_ipv6: bool, _option: UdpOption) -> Result<()> {
+        Ok(())
+    }
+
+    fn send_datagrams(&mut self, fd: &Fd, datagrams: &[Datagram<'_>]) -> Result<usize> {
+        self.world.borrow_mut().send_datagrams(fd.number, datagrams)
+    }
+
+    fn receive_datagram<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>], queue: Queue) -> Result<Received<'a>> {
+        self.world.borrow_mut().receive_datagram(fd.number, buf, queue)
+    }
+
+    fn receive_datagrams<'a>(
+        &mut self,
+        fd: &Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        size: usize,
+        queue: Queue,
+    ) -> Result<Batch<'a>> {
+        let mut batch = Batch::default();
+        let mut error = oxuv_os::Errno::EINVAL;
+        for part in buf.chunks_exact_mut(size).take(DATAGRAMS) {
+            match self.receive_datagram(fd, part, queue) {
+                Ok(received) => batch.push(received),
+                Err(end) => {
+                    error = end;
+                    break;
+                }
+            }
+        }
+        if batch.is_empty() { Err(error) } else { Ok(batch) }
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: Box<dyn Job>) -> Result<Ticket, (Errno, Box<dyn Job>)> {

@@ -5,9 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use oxuv_os::{Errno, Result};
 
+use super::datagram::Mailbox;
 use super::note::Note;
 use super::world::World;
-use crate::kernel::{BindFlags, Readiness};
+use crate::kernel::{BindFlags, Readiness, UdpBindFlags};
 
 /// The first number that is given out: 0 to 2 are the standard streams.
 const FIRST: usize = 3;
@@ -35,6 +36,8 @@ enum Role {
         waiting: VecDeque<usize>,
     },
     Connected(usize),
+    /// For datagrams.
+    Datagrams(Mailbox),
 }
 
 impl Socket {
@@ -100,14 +103,52 @@ impl World {
             self.note(Note::Misused { fd, error: Errno::EBUSY });
         }
         self.note(Note::Closed { fd });
+        self.release(socket);
+    }
+
+    /// A socket that nothing refers to any more.
+    pub(super) fn release(&mut self, socket: Socket) {
         match socket.role {
-            Role::Fresh => {}
+            Role::Connected(connection) if self.connections[connection].holders > 1 => {
+                self.connections[connection].holders -= 1;
+            }
+            Role::Fresh | Role::Datagrams(_) => {}
+            Role::Connected(connection) if self.connections[connection].holders > 1 => {
+                self.connections[connection].holders -= 1;
+            }
             Role::Connected(connection) => {
                 self.connections[connection].peer_was_reset |= socket.resets_on_close;
                 self.connections[connection].close_ours();
                 self.exchange(connection);
             }
             Role::Listener { waiting, .. } => waiting.into_iter().for_each(|connection| self.refuse(connection)),
+        }
+    }
+
+    /// The same socket once more, to be sent as a handle. Only connections can be sent here.
+    pub(super) fn copy_socket(&mut self, fd: i32) -> Result<Socket> {
+        let socket = self.socket(fd);
+        let Role::Connected(connection) = socket.role else { return Err(Errno::ENOTSUP) };
+        let copy = Socket { role: Role::Connected(connection), ..*socket };
+        self.connections[connection].holders += 1;
+        Ok(copy)
+    }
+
+    /// Gives a socket that has come as a handle a number. Without one it is lost.
+    pub(super) fn open_again(&mut self, socket: Socket) -> Result<i32> {
+        if self.open_count() >= self.descriptor_limit {
+            self.release(socket);
+            return Err(Errno::EMFILE);
+        }
+        self.open(socket)
+    }
+
+    /// Gives a socket a name that nobody looks at.
+    pub(super) fn name_socket(&mut self, fd: i32, address: SocketAddr) -> Result<()> {
+        let socket = self.socket_mut(fd);
+        match socket.bound.replace(address) {
+            Some(_) => Err(Errno::EINVAL),
+            None => Ok(()),
         }
     }
 
@@ -151,12 +192,59 @@ impl World {
             Role::Listener { waiting, .. } if waiting.is_empty() => Readiness::empty(),
             Role::Listener { .. } => Readiness::READ,
             Role::Connected(connection) => self.connections[*connection].readiness(),
+            Role::Datagrams(mailbox) => mailbox.readiness(self.has_network_room()),
         }
     }
 
     pub(super) fn tcp_socket(&mut self, family: IpAddr) -> Result<i32> {
         self.lacks_descriptor()?;
         self.open(Socket::fresh(family))
+    }
+
+    pub(super) fn udp_socket(&mut self, family: IpAddr) -> Result<i32> {
+        self.lacks_descriptor()?;
+        self.open(Socket { role: Role::Datagrams(Mailbox::default()), ..Socket::fresh(family) })
+    }
+
+    pub(super) fn udp_bind(&mut self, fd: i32, address: &SocketAddr, flags: UdpBindFlags) -> Result<()> {
+        if address.port() != 0 && self.mailbox_at(address.port()).is_some() {
+            return Err(Errno::EADDRINUSE);
+        }
+        self.bind(fd, address, BindFlags { ipv6_only: flags.ipv6_only, reuse_port: flags.reuse_port })?;
+        self.mailbox_mut(fd)?.keeps_errors = flags.receive_errors;
+        Ok(())
+    }
+
+    pub(super) fn mailbox(&self, fd: i32) -> Result<&Mailbox> {
+        match &self.socket(fd).role {
+            Role::Datagrams(mailbox) => Ok(mailbox),
+            _ => Err(Errno::EOPNOTSUPP),
+        }
+    }
+
+    pub(super) fn mailbox_mut(&mut self, fd: i32) -> Result<&mut Mailbox> {
+        match &mut self.socket_mut(fd).role {
+            Role::Datagrams(mailbox) => Ok(mailbox),
+            _ => Err(Errno::EOPNOTSUPP),
+        }
+    }
+
+    /// The datagram socket that is bound to this port.
+    pub(super) fn mailbox_at(&mut self, port: u16) -> Option<&mut Mailbox> {
+        self.files.iter_mut().flatten().find_map(|socket| match &mut socket.role {
+            Role::Datagrams(mailbox) if socket.bound.is_some_and(|bound| bound.port() == port) => Some(mailbox),
+            _ => None,
+        })
+    }
+
+    /// The name that a socket sends by; it gets one if it has none.
+    pub(super) fn name_of(&mut self, fd: i32) -> SocketAddr {
+        let mut name = self.local_address(fd);
+        if name.port() == 0 {
+            name.set_port(self.free_port());
+            self.socket_mut(fd).bound = Some(name);
+        }
+        name
     }
 
     pub(super) fn bind(&mut self, fd: i32, address: &SocketAddr, flags: BindFlags) -> Result<()> {
@@ -206,7 +294,7 @@ impl World {
 
     fn try_listen(&mut self, fd: i32, new_backlog: usize) -> Result<()> {
         match &mut self.socket_mut(fd).role {
-            Role::Connected(_) => return Err(Errno::EINVAL),
+            Role::Connected(_) | Role::Datagrams(_) => return Err(Errno::EINVAL),
             Role::Listener { backlog, .. } => {
                 *backlog = new_backlog;
                 return Ok(());

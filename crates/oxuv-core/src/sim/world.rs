@@ -8,9 +8,11 @@ use std::net::SocketAddr;
 use oxuv_os::{Errno, Result};
 
 use super::connection::Connection;
+use super::datagram::Letter;
 use super::note::Note;
 use super::pool::Jobs;
 use super::socket::{FIRST_PORT, Socket};
+use super::unix::UnixName;
 use super::wait::{OldWatch, Watch};
 use super::{Faults, Plan, Random};
 use crate::kernel::Ready;
@@ -29,6 +31,8 @@ pub(super) struct World {
     pub(super) capacity: usize,
     /// The addresses at which the outside accepts connections.
     pub(super) served: Vec<SocketAddr>,
+    /// The names of Unix sockets.
+    pub(super) names: Vec<UnixName>,
     pub(super) next_port: u16,
     pub(super) next_peer_port: u16,
     /// The watched descriptors, by their numbers.
@@ -43,6 +47,9 @@ pub(super) struct World {
     pub(super) next_plan: u64,
     pub(super) waits_left: u64,
     pub(super) jobs: Jobs,
+    /// The datagrams that have gone to the outside, and how many of them the network takes.
+    pub(super) letters: Vec<Letter>,
+    pub(super) network_room: usize,
     pub(super) trace: Vec<Note>,
 }
 
@@ -58,6 +65,7 @@ impl World {
             connections: Vec::new(),
             capacity: 64 * 1024,
             served: Vec::new(),
+            names: Vec::new(),
             next_port: FIRST_PORT,
             next_peer_port: 32768,
             watches: BTreeMap::new(),
@@ -68,6 +76,8 @@ impl World {
             next_plan: 0,
             waits_left: u64::MAX,
             jobs: Jobs::default(),
+            letters: Vec::new(),
+            network_room: usize::MAX,
             trace: Vec::new(),
         }
     }
@@ -87,12 +97,22 @@ impl World {
     }
 
     pub(super) fn recv<'a>(&mut self, fd: i32, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        let (bytes, handles) = self.take(fd, buf)?;
+        // Who does not ask for them has them closed.
+        handles.into_iter().for_each(|socket| self.release(socket));
+        Ok(bytes)
+    }
+
+    /// Receives bytes, and the handles that have come with them.
+    pub(super) fn take<'a>(&mut self, fd: i32, buf: &'a mut [MaybeUninit<u8>]) -> Result<(&'a mut [u8], Vec<Socket>)> {
         let count = self.receivable(fd, buf.len());
         self.note(Note::Received { fd, result: count });
         let connection = self.connection_of(fd)?;
         let bytes: Vec<u8> = self.connections[connection].inbound.drain(..count?).collect();
+        self.connections[connection].taken += bytes.len() as u64;
+        let handles = self.handles_taken(connection);
         self.exchange(connection);
-        Ok(buf[..bytes.len()].write_copy_of_slice(&bytes))
+        Ok((buf[..bytes.len()].write_copy_of_slice(&bytes), handles))
     }
 
     fn receivable(&mut self, fd: i32, size: usize) -> Result<usize> {
@@ -128,7 +148,7 @@ impl World {
         if self.random.chance(self.faults.again) { Err(Errno::EAGAIN) } else { Ok(()) }
     }
 
-    fn cut_short(&mut self, count: usize, per_mille: u16) -> usize {
+    pub(super) fn cut_short(&mut self, count: usize, per_mille: u16) -> usize {
         if count > 1 && self.random.chance(per_mille) { 1 + self.random.below(count - 1) } else { count }
     }
 

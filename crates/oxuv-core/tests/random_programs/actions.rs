@@ -34,6 +34,7 @@ impl Machine<'_> {
                 same("set_repeat", core.timer_set_repeat(keys[place], repeat), model.set_repeat(place, repeat))
             }
             Action::Start(place) => match model.handles[place].kind {
+                Kind::Udp => self.start_receiving(place),
                 Kind::Tcp => same("read_start", core.read_start(keys[place]), model.start_reading(place)),
                 _ => same("start", core.watcher_start(keys[place]), model.start_watcher(place)),
             },
@@ -41,6 +42,7 @@ impl Machine<'_> {
                 Kind::Timer => same("timer_stop", core.timer_stop(keys[place]), model.stop_timer(place)),
                 Kind::Tcp => same("read_stop", core.read_stop(keys[place]), model.stop_reading(place)),
                 Kind::Poll => same("poll_stop", core.poll_stop(keys[place]), model.stop_poll(place)),
+                Kind::Udp => same("receive_stop", core.udp_receive_stop(keys[place]), model.stop_receiving(place)),
                 Kind::Async => Ok(()),
                 _ => same("stop", core.watcher_stop(keys[place]), model.stop_watcher(place)),
             },
@@ -62,11 +64,20 @@ impl Machine<'_> {
             Action::Open(place) => self.open(place),
             Action::Connect(place, target) => self.connect(place, target),
             Action::CloseReset(place) => self.close_reset(place),
-            Action::Bind(place, port) => self.bind(place, port),
+            Action::Bind(place, port) => match model.handles[place].kind {
+                Kind::Udp => self.bind_udp(place, port),
+                _ => self.bind(place, port),
+            },
             Action::Listen(place) => self.listen(place),
             Action::Accept(listener, client) => self.accept(listener, client),
-            Action::Write(place, length) => self.write(place, length),
-            Action::TryWrite(place, length) => self.try_write(place, length),
+            Action::Write(place, length) => match model.handles[place].kind {
+                Kind::Udp => self.send(place, length),
+                _ => self.write(place, length),
+            },
+            Action::TryWrite(place, length) => match model.handles[place].kind {
+                Kind::Udp => self.try_send(place, length),
+                _ => self.try_write(place, length),
+            },
             Action::Shutdown(place) => {
                 self.requests += 1;
                 let user = user_of_request(self.requests, place);
@@ -108,6 +119,7 @@ impl Machine<'_> {
             Kind::Check => self.core.check_init(user),
             Kind::Async => self.core.async_init(user),
             Kind::Tcp => self.core.tcp_init(user),
+            Kind::Udp => self.core.udp_init(user, Self::receives_several(place)),
             Kind::Poll => self.init_poll(place, user),
             kind => return Err(format!("a program with a handle of kind {kind:?}")),
         };

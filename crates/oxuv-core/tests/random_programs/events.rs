@@ -23,7 +23,7 @@ impl Machine<'_> {
             Event::Idle { .. } => Phase::Idle,
             Event::Prepare { .. } => Phase::Prepare,
             Event::Check { .. } => Phase::Check,
-            Event::Connected { .. } | Event::Written { .. } | Event::ShutDown { .. } => {
+            Event::Connected { .. } | Event::Written { .. } | Event::ShutDown { .. } | Event::Sent { .. } => {
                 self.model.phase_of_request(count, self.core.being_closed() == Some(key))
             }
             Event::Closed { .. } => Phase::Closing,
@@ -38,6 +38,9 @@ impl Machine<'_> {
         if self.callback(place)? == Flow::Left {
             return Ok(Flow::Left);
         }
+        if let Event::NeedDatagramBuffer { .. } = event {
+            return self.receive(place, key);
+        }
         if let Event::NeedBuffer { .. } = event {
             self.read(place, key)?;
             return self.callback(place);
@@ -47,7 +50,10 @@ impl Machine<'_> {
 
     /// What the event means for the model.
     fn take(&mut self, event: Event<u64>, place: Place, phase: Phase, time: u64) -> Check {
-        let is_request = matches!(event, Event::Connected { .. } | Event::Written { .. } | Event::ShutDown { .. });
+        let is_request = matches!(
+            event,
+            Event::Connected { .. } | Event::Written { .. } | Event::ShutDown { .. } | Event::Sent { .. }
+        );
         let handle = &self.model.handles[place];
         if !is_request {
             ensure!(key_and_user(&event).1 == handle.user, "{event:?} of an earlier handle in place {place}");
@@ -80,6 +86,8 @@ impl Machine<'_> {
                 let has_peer = self.core.tcp_peer_address(key).is_ok();
                 ensure!(has_peer || result.is_err(), "it is not connected");
             }
+            Event::NeedDatagramBuffer { .. } => ensure!(handle.stream.is_reading, "{event:?} without receiving"),
+            Event::Sent { user, result, .. } => self.take_sent(place, user, result)?,
             Event::HungUp { .. } => {
                 ensure!(handle.stream.is_reading, "{event:?} without reading");
                 self.check_end_of_stream(place)?;
@@ -212,6 +220,8 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::Async { key, user }
         | Event::Connection { key, user, .. }
         | Event::NeedBuffer { key, user }
+        | Event::NeedDatagramBuffer { key, user }
+        | Event::Sent { key, user, .. }
         | Event::Poll { key, user, .. }
         | Event::Connected { key, user, .. }
         | Event::HungUp { key, user }

@@ -29,6 +29,7 @@ mod shrink;
 mod streams;
 mod tcp;
 mod turn;
+mod udp;
 mod verify;
 
 use std::panic::{self, AssertUnwindSafe};

@@ -10,6 +10,7 @@ use oxuv_core::{AsyncSender, Errno};
 use crate::Check;
 use crate::model::Model;
 use crate::program::{Outer, Place};
+use crate::udp::Mail;
 
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -37,6 +38,8 @@ pub(crate) struct Outside {
     pub(crate) is_sent: Vec<Option<u64>>,
     /// The polls begun so far.
     pub(crate) turns: u64,
+    /// The datagrams of each place.
+    pub(crate) mail: Vec<Mail>,
     /// What went wrong where nobody could be told.
     pub(crate) complaint: Option<String>,
 }
@@ -62,6 +65,7 @@ impl Outside {
             addresses: vec![None; places],
             senders: vec![None; places],
             is_sent: vec![None; places],
+            mail: vec![Mail::default(); places],
             ..Outside::default()
         };
         Rc::new(RefCell::new(outside))
@@ -111,6 +115,8 @@ impl Outside {
                 let bytes = bytes(number, PEER, connection.sent, length);
                 connection.sent += connection.peer.send(sim, &bytes).unwrap_or(0);
             }),
+            Outer::Letter(place, length) => self.send_letter(sim, place, length),
+            Outer::TakeLetters => self.take_letters(sim),
             Outer::PeerReceive(nth, most) => self.receive(sim, nth, most),
             Outer::PeerShutdown(nth) => self.with(sim, nth, |_, connection| {
                 connection.has_ended = true;
@@ -167,6 +173,7 @@ impl Outside {
     /// All peers receive all that has come.
     pub(crate) fn drain(&mut self, sim: &Sim) {
         (0..self.connections.len()).for_each(|nth| self.receive(sim, nth, usize::MAX));
+        self.take_letters(sim);
     }
 
     /// When all is over: what was reported as sent has arrived, unless the peer has gone before.

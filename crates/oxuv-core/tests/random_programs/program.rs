@@ -17,9 +17,9 @@ pub(crate) enum Action {
     StartTimer(Place, u64, u64),
     Again(Place),
     SetRepeat(Place, u64),
-    /// Starts an idle, prepare or check handle, or the reading of a stream.
+    /// Starts an idle, prepare or check handle, the reading of a stream, or the receiving of datagrams.
     Start(Place),
-    /// Stops a timer, an idle, prepare or check handle, or the reading of a stream.
+    /// Stops what the others start.
     Stop(Place),
     Close(Place),
     Reference(Place),
@@ -74,6 +74,10 @@ pub(crate) enum Outer {
     PeerShutdown(usize),
     PeerClose(usize),
     PeerReset(usize),
+    /// Somebody sends a datagram to a UDP handle.
+    Letter(Place, usize),
+    /// Those to whom datagrams were sent take them in.
+    TakeLetters,
 }
 
 /// A program. It says all that happens: running it again gives the same trace.
@@ -106,6 +110,7 @@ impl Program {
             match (kind, random.below(5)) {
                 (Kind::Tcp, 0) => outside.push(Action::Open(place)),
                 (Kind::Tcp, 1 | 2) => outside.extend([Action::Open(place), Action::Start(place)]),
+                (Kind::Udp, 0 | 1) => outside.push(Action::Start(place)),
                 (Kind::Poll, _) => outside.push(Action::StartPoll(place, 1)),
                 (Kind::Tcp, 3) => outside.extend([Action::Listen(place), Action::Now(Outer::Connect(place))]),
                 _ => {}
@@ -144,10 +149,20 @@ impl Program {
 }
 
 fn random_kinds(random: &mut Random) -> Vec<Kind> {
-    let all = [Kind::Timer, Kind::Timer, Kind::Idle, Kind::Prepare, Kind::Check, Kind::Async, Kind::Tcp, Kind::Poll];
+    let all = [
+        Kind::Timer,
+        Kind::Timer,
+        Kind::Idle,
+        Kind::Prepare,
+        Kind::Check,
+        Kind::Async,
+        Kind::Tcp,
+        Kind::Poll,
+        Kind::Udp,
+    ];
     // A program about a few kinds goes deeper than one about all, and streams have the most to get wrong.
     let mut few: Vec<Kind> = (0..1 + random.below(4)).map(|_| *random.pick(&all).unwrap()).collect();
-    few.resize(few.len() + random.below(5), Kind::Tcp);
+    few.resize(few.len() + random.below(5), if random.chance(200) { Kind::Udp } else { Kind::Tcp });
     (0..2 + random.below(7)).map(|_| *random.pick(&few).unwrap()).collect()
 }
 
@@ -172,6 +187,8 @@ fn random_faults(random: &mut Random) -> Faults {
             perhaps(&mut some.reset, all.reset);
             perhaps(&mut some.abort, all.abort);
             perhaps(&mut some.refuse, all.refuse);
+            perhaps(&mut some.lost, all.lost);
+            perhaps(&mut some.no_buffer, all.no_buffer);
             some
         }
     }
@@ -215,6 +232,12 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             17 => Action::CloseReset(place),
             _ => Action::Shutdown(place),
         },
+        Kind::Udp => match random.below(10) {
+            0 => Action::Bind(place, 5000 + random.below(3) as u16),
+            1..4 => Action::Start(place),
+            4..9 => Action::Write(place, random_length(random)),
+            _ => Action::TryWrite(place, random_length(random)),
+        },
         Kind::Async => Action::Now(Outer::SendAsync(place)),
         _ => Action::Start(place),
     }
@@ -222,6 +245,9 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
 
 fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
     let place = random.below(kinds.len());
+    if kinds[place] == Kind::Udp {
+        return if random.chance(700) { Outer::Letter(place, random_length(random)) } else { Outer::TakeLetters };
+    }
     if !matches!(kinds[place], Kind::Tcp | Kind::Poll) {
         return Outer::SendAsync(place);
     }

@@ -66,6 +66,7 @@ impl<'a> Machine<'a> {
     fn new(program: &'a Program) -> Self {
         let sim = Sim::new(program.seed, program.faults);
         sim.set_capacity(program.capacity);
+        sim.set_network_room(program.capacity / 8 + 1);
         sim.set_wait_limit(100_000);
         sim.serve((Ipv4Addr::LOCALHOST, SERVED).into());
         let core = Core::new(sim.clone(), Config { grain: program.grain }).expect("the grain is not 0");
@@ -97,6 +98,7 @@ impl<'a> Machine<'a> {
 
     pub(crate) fn run(&mut self, mode: Mode) -> Check {
         self.model.end_failed_read();
+        self.model.end_sending();
         self.model.abandon_run();
         let turns = self.core.turns();
         self.core.begin(mode);
@@ -155,6 +157,7 @@ impl<'a> Machine<'a> {
 
     fn next(&mut self) -> Result<Option<Event<u64>>, String> {
         self.model.end_failed_read();
+        self.model.end_sending();
         self.outside.borrow_mut().turns = self.core.turns();
         let was_in_timers = self.model.is_in_timers(self.core.turns());
         let event = self.core.next();
@@ -204,7 +207,7 @@ impl<'a> Machine<'a> {
     fn settle(&mut self) -> Check {
         self.is_ending = true;
         for place in 0..self.program.kinds.len() {
-            if !matches!(self.program.kinds[place], Kind::Tcp | Kind::Async) {
+            if !matches!(self.program.kinds[place], Kind::Tcp | Kind::Udp | Kind::Async) {
                 self.act(Action::Close(place))?;
             }
         }
@@ -230,7 +233,9 @@ impl<'a> Machine<'a> {
             });
             let partner = stream.connection.and_then(|number| outside.connections[number].peer.partner(&self.sim));
             // Two ends of ours may wait for each other for ever.
-            partner.is_some() || stream.requests() == 0 && has_read && outside.is_sent[place].is_none()
+            let has_received = !stream.is_reading || !outside.has_mail(place);
+            let is_done = stream.requests() == 0 && has_read && has_received && outside.is_sent[place].is_none();
+            partner.is_some() || is_done
         })
     }
 
@@ -246,6 +251,8 @@ impl<'a> Machine<'a> {
         ensure!(!self.core.alive() && self.core.check_closable().is_ok(), "the loop cannot be closed");
         let open = self.sim.open_descriptors();
         ensure!(open.is_empty(), "descriptors {open:?} are left open");
+        let may_lose = self.program.faults.refuse > 0;
+        self.outside.borrow_mut().check_letters(&self.sim, may_lose)?;
         self.outside.borrow_mut().check_arrivals(&self.sim)
     }
 }

@@ -70,7 +70,7 @@ fn shrink_list(best: &mut Best, attempt: &mut Attempt<'_>, list: &dyn Fn(&mut Pr
 
 type Fault = fn(&mut Faults) -> &mut u16;
 
-const FAULTS: [Fault; 14] = [
+const FAULTS: [Fault; 16] = [
     |faults| &mut faults.short_read,
     |faults| &mut faults.short_write,
     |faults| &mut faults.interrupt,
@@ -85,4 +85,6 @@ const FAULTS: [Fault; 14] = [
     |faults| &mut faults.reset,
     |faults| &mut faults.abort,
     |faults| &mut faults.refuse,
+    |faults| &mut faults.lost,
+    |faults| &mut faults.no_buffer,
 ];

@@ -33,6 +33,7 @@ impl Machine<'_> {
         self.owned[place] = None;
         let mut outside = self.outside.borrow_mut();
         (outside.addresses[place], outside.is_sent[place]) = (None, None);
+        outside.forget_mail(place);
     }
 
     pub(crate) fn close_reset(&mut self, place: Place) -> Check {

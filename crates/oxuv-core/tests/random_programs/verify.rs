@@ -1,7 +1,7 @@
 //! What holds after every action and at every event.
 
 use oxuv_core::kernel::Readiness;
-use oxuv_core::sim::{Faults, Note};
+use oxuv_core::sim::{Faults, Fd, Note};
 use oxuv_core::{Errno, Kind, Mode};
 
 use crate::Check;
@@ -23,11 +23,13 @@ impl Machine<'_> {
                 ("known", core.kind(key) == Some(handle.kind), is_known),
                 ("readable", core.is_readable(key), stream.is_readable),
                 ("writable", core.is_writable(key), stream.is_writable),
-                ("having a socket", core.descriptor(key).is_ok(), stream.has_socket),
+                ("having a socket", self.socket_of(handle).is_some(), stream.has_socket),
             ];
             for (what, got, expected) in answers {
                 ensure!(got == expected, "place {place} {what}: {got}, to the model {expected}");
             }
+            let (sends, _) = core.udp_send_queue(key).unwrap_or((stream.writes.len(), 0));
+            ensure!(sends == stream.writes.len(), "{sends} sends are queued in place {place}");
             let queued = core.write_queue_size(key).unwrap_or(0);
             ensure!(queued == 0 || !stream.writes.is_empty(), "{queued} bytes of no write are queued in place {place}");
         }
@@ -99,9 +101,16 @@ impl Machine<'_> {
         Ok(())
     }
 
+    fn socket_of(&self, handle: &Handle) -> Option<&Fd> {
+        match handle.kind {
+            Kind::Udp => self.core.udp_descriptor(handle.key).ok(),
+            _ => self.core.descriptor(handle.key).ok(),
+        }
+    }
+
     fn missed(&self, place: usize, handle: &Handle) -> Option<&'static str> {
         let stream = &handle.stream;
-        let ready = self.core.descriptor(handle.key).map(|fd| self.sim.readiness(fd)).unwrap_or(Readiness::empty());
+        let ready = self.socket_of(handle).map_or(Readiness::empty(), |fd| self.sim.readiness(fd));
         let to_read = Readiness::READ | Readiness::HANG_UP | Readiness::ERROR;
         if let Some(fd) = &self.owned[place] {
             let awaited = handle.wanted | Readiness::HANG_UP | Readiness::ERROR;
@@ -111,6 +120,8 @@ impl Machine<'_> {
         match handle.kind {
             Kind::Timer if handle.is_active => Some("a timer's time"),
             Kind::Async if self.outside.borrow().is_sent[place].is_some() => Some("a send"),
+            Kind::Udp if stream.is_reading && ready.intersects(to_read) => Some("a datagram"),
+            Kind::Udp if !stream.writes.is_empty() && ready.contains(Readiness::WRITE) => Some("room for datagrams"),
             Kind::Tcp if stream.is_reading && ready.intersects(to_read) => Some("something to read"),
             Kind::Tcp if stream.is_listening && !stream.has_waiting && ready.intersects(to_read) => {
                 Some("a connection")

@@ -21,17 +21,22 @@ pub(crate) struct Example {
 impl Example {
     /// Starts an example. `cargo test` has built it; `cargo test --test ...` alone does not.
     pub(crate) fn start(name: &str, arguments: &[&str]) -> Example {
-        Example::spawn(Command::new(program(name)).args(arguments))
+        Example::spawn(Command::new(program(name)).args(arguments), Stdio::null())
+    }
+
+    /// Starts an example that reads from this.
+    pub(crate) fn start_on(name: &str, input: impl Into<Stdio>) -> Example {
+        Example::spawn(&mut Command::new(program(name)), input.into())
     }
 
     /// As `start`, with no more than so many descriptors.
     pub(crate) fn start_limited(name: &str, arguments: &[&str], descriptors: u32) -> Example {
         let script = format!("ulimit -n {descriptors} && exec \"$0\" \"$@\"");
-        Example::spawn(Command::new("sh").args(["-c", &script]).arg(program(name)).args(arguments))
+        Example::spawn(Command::new("sh").args(["-c", &script]).arg(program(name)).args(arguments), Stdio::null())
     }
 
-    fn spawn(command: &mut Command) -> Example {
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    fn spawn(command: &mut Command, input: Stdio) -> Example {
+        let mut child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {

@@ -1,0 +1,286 @@
+//! Sending and receiving datagrams, one by one or several in a call.
+
+use std::io::IoSlice;
+use std::mem::{MaybeUninit, zeroed};
+use std::os::fd::AsRawFd;
+
+use libc::{c_int, iovec, mmsghdr, msghdr, socklen_t};
+
+use crate::net::SendFlags;
+use crate::{Address, Descriptor, Errno, Result};
+
+/// How many datagrams one call sends or receives at most.
+pub const BATCH: usize = 20;
+
+/// A datagram to be sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Datagram<'a> {
+    /// Where to; `None` is where the socket is connected to.
+    pub to: Option<&'a Address>,
+    /// What it consists of, at most 1024 parts.
+    pub parts: &'a [IoSlice<'a>],
+}
+
+/// A datagram that was received, or what has become of one that was sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Received<'a> {
+    /// What it consists of.
+    pub bytes: &'a [u8],
+    /// The sender; [`Address::none`] if that has no address.
+    pub from: Address,
+    /// The buffer was too small: the rest is lost.
+    pub is_truncated: bool,
+    /// A message about a failure, from the queue of errors. `from` is who has told of it, `bytes` the datagram that it
+    /// is about.
+    pub error: Option<Errno>,
+}
+
+impl Received<'_> {
+    const NONE: Received<'static> = Received { bytes: &[], from: Address::none(), is_truncated: false, error: None };
+}
+
+/// Several datagrams, received into one buffer, each at the beginning of a part of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    received: [Received<'a>; BATCH],
+    count: usize,
+}
+
+impl Default for Batch<'_> {
+    fn default() -> Self {
+        Batch { received: [Received::NONE; BATCH], count: 0 }
+    }
+}
+
+impl<'a> Batch<'a> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The datagram number `nth`.
+    pub fn get(&self, nth: usize) -> &Received<'a> {
+        &self.received[..self.count][nth]
+    }
+
+    /// Adds one; it is left out when the batch is full.
+    pub fn push(&mut self, received: Received<'a>) {
+        if let Some(place) = self.received.get_mut(self.count) {
+            *place = received;
+            self.count += 1;
+        }
+    }
+}
+
+/// Which of a socket's two queues to receive from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Queue {
+    /// What was received.
+    Datagrams,
+    /// What is told of failures.
+    Errors,
+}
+
+impl Queue {
+    fn flags(self) -> c_int {
+        match self {
+            Queue::Datagrams => 0,
+            Queue::Errors => libc::MSG_ERRQUEUE,
+        }
+    }
+}
+
+/// Sends datagrams in their order, up to [`BATCH`] of them. Returns how many were sent; an error is that of the first.
+///
+/// # Errors
+/// EAGAIN, ENOBUFS when the kernel takes none now; EMSGSIZE for one that is too long or has more than 1024 parts;
+/// EDESTADDRREQ, EISCONN, ENETUNREACH; ECONNREFUSED and others that one sent before has met with.
+#[inline]
+pub fn send(fd: &Descriptor, datagrams: &[Datagram<'_>], flags: SendFlags) -> Result<usize> {
+    match datagrams {
+        [] => Ok(0),
+        [datagram] => {
+            let header = header(datagram);
+            // SAFETY: the header names memory that is borrowed, and that the kernel reads only.
+            retry(|| unsafe { libc::sendmsg(fd.as_raw_fd(), &raw const header, flags.bits() as c_int) })?;
+            Ok(1)
+        }
+        several => send_several(fd, several, flags),
+    }
+}
+
+fn send_several(fd: &Descriptor, datagrams: &[Datagram<'_>], flags: SendFlags) -> Result<usize> {
+    // SAFETY: integers and pointers only; zero is a value of all of them.
+    let mut messages: [mmsghdr; BATCH] = unsafe { zeroed() };
+    let count = datagrams.len().min(BATCH);
+    for (message, datagram) in messages.iter_mut().zip(datagrams) {
+        message.msg_hdr = header(datagram);
+    }
+    // SAFETY: so many headers there are; each names memory that is borrowed, and that the kernel reads only.
+    let sent = retry(|| unsafe {
+        libc::sendmmsg(fd.as_raw_fd(), messages.as_mut_ptr(), count as u32, flags.bits() as _) as isize
+    })?;
+    Ok(sent)
+}
+
+fn header(datagram: &Datagram<'_>) -> msghdr {
+    // SAFETY: integers and pointers only; zero is a value of all of them.
+    let mut header: msghdr = unsafe { zeroed() };
+    if let Some(to) = datagram.to.filter(|to| !to.is_none()) {
+        header.msg_name = to.as_ptr().cast_mut().cast();
+        header.msg_namelen = to.len();
+    }
+    // An `IoSlice` is laid out as the system's, says its documentation.
+    header.msg_iov = datagram.parts.as_ptr().cast_mut().cast();
+    header.msg_iovlen = datagram.parts.len() as _;
+    header
+}
+
+/// What comes with a message of the queue of errors. A part for the sender of the ICMP message is in it.
+#[repr(C, align(8))]
+struct Control([MaybeUninit<u8>; 256]);
+
+/// Receives one datagram into `buf`.
+///
+/// # Errors
+/// EAGAIN when there is none; ECONNREFUSED and others that a datagram sent before has met with.
+#[inline]
+pub fn receive<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>], queue: Queue) -> Result<Received<'a>> {
+    let mut received = Received::NONE;
+    let mut control = MaybeUninit::<Control>::uninit();
+    let mut iov = iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
+    // SAFETY: integers and pointers only; zero is a value of all of them.
+    let mut header: msghdr = unsafe { zeroed() };
+    header.msg_iov = &raw mut iov;
+    header.msg_iovlen = 1;
+    let len = retry(|| {
+        prepare(&mut header, &mut received, &mut control, queue);
+        // SAFETY: the header names `buf`, `received` and `control`, which are ours until the call is over, with their
+        // sizes.
+        unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut header, queue.flags()) }
+    })?;
+    // SAFETY: the kernel has filled in the header, and `control` is still there; `len` bytes of `buf` are written.
+    unsafe {
+        received.bytes = buf[..len].assume_init_ref();
+        finish(&header, &mut received, queue);
+    }
+    Ok(received)
+}
+
+/// Receives datagrams into `buf`, each into the next `size` bytes of it: as many as have come and fit, up to [`BATCH`].
+///
+/// # Errors
+/// EINVAL when there is no room for one; else as [`receive`].
+pub fn receive_several<'a>(
+    fd: &Descriptor,
+    buf: &'a mut [MaybeUninit<u8>],
+    size: usize,
+    queue: Queue,
+) -> Result<Batch<'a>> {
+    let mut control = [const { MaybeUninit::<Control>::uninit() }; BATCH];
+    let mut iovs = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; BATCH];
+    // SAFETY: integers and pointers only; zero is a value of all of them.
+    let mut messages: [mmsghdr; BATCH] = unsafe { zeroed() };
+    let mut room = 0;
+    let mut batch = Batch::default();
+    for (nth, part) in buf.chunks_exact_mut(size).take(BATCH).enumerate() {
+        iovs[nth] = iovec { iov_base: part.as_mut_ptr().cast(), iov_len: size };
+        let header = &mut messages[nth].msg_hdr;
+        header.msg_iov = &raw mut iovs[nth];
+        header.msg_iovlen = 1;
+        prepare(header, &mut batch.received[nth], &mut control[nth], queue);
+        room += 1;
+    }
+    if room == 0 {
+        return Err(Errno::EINVAL);
+    }
+    // SAFETY: so many headers are filled in, each with a part of `buf`, a place for an address and one for the rest,
+    // which are ours until the call is over, with their sizes. Interrupted, the kernel has changed none of them.
+    let count = retry(|| unsafe {
+        let (messages, flags) = (messages.as_mut_ptr(), queue.flags());
+        libc::recvmmsg(fd.as_raw_fd(), messages, room, flags as _, std::ptr::null_mut()) as isize
+    })?;
+    let parts = buf.chunks_exact(size).zip(&messages);
+    for (received, (part, message)) in batch.received.iter_mut().zip(parts).take(count) {
+        // SAFETY: the kernel has filled in the header, and `control` is still there; so many bytes of `part` are written.
+        unsafe {
+            received.bytes = part[..message.msg_len as usize].assume_init_ref();
+            finish(&message.msg_hdr, received, queue);
+        }
+    }
+    batch.count = count;
+    Ok(batch)
+}
+
+/// Makes a header ready for a datagram to be received.
+#[inline]
+fn prepare(header: &mut msghdr, received: &mut Received<'_>, control: &mut MaybeUninit<Control>, queue: Queue) {
+    header.msg_name = received.from.place().cast();
+    header.msg_namelen = Address::SIZE as socklen_t;
+    if queue == Queue::Errors {
+        header.msg_control = control.as_mut_ptr().cast();
+        header.msg_controllen = size_of::<Control>() as _;
+    }
+}
+
+/// Takes over what the kernel says of a datagram.
+///
+/// # Safety
+/// The kernel has filled the header in, whose control part is valid.
+#[inline]
+unsafe fn finish(header: &msghdr, received: &mut Received<'_>, queue: Queue) {
+    received.from.set_len(header.msg_namelen);
+    received.is_truncated = header.msg_flags & libc::MSG_TRUNC != 0;
+    if queue == Queue::Errors && header.msg_flags & libc::MSG_ERRQUEUE != 0 {
+        // SAFETY: says the caller.
+        unsafe { take_error(header, received) };
+    }
+}
+
+/// Looks for the error among what came with a message.
+///
+/// # Safety
+/// As for [`finish`].
+#[cold]
+unsafe fn take_error(header: &msghdr, received: &mut Received<'_>) {
+    // SAFETY: the library's functions walk over the control part as the kernel has filled it; an extended error is as
+    // long as its structure, and is followed by the address of who has told of it.
+    unsafe {
+        let mut message = libc::CMSG_FIRSTHDR(header);
+        while let Some(&libc::cmsghdr { cmsg_level, cmsg_type, cmsg_len, .. }) = message.as_ref() {
+            let is_error = matches!(
+                (cmsg_level, cmsg_type),
+                (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
+            );
+            if is_error {
+                let data = libc::CMSG_DATA(message);
+                let error = data.cast::<libc::sock_extended_err>().read_unaligned();
+                let before = data.addr() - message.addr() + size_of::<libc::sock_extended_err>();
+                let len = cmsg_len.saturating_sub(before);
+                let bytes = std::slice::from_raw_parts(data.add(size_of::<libc::sock_extended_err>()), len);
+                received.error = Some(Errno::from_raw(error.ee_errno as i32));
+                received.from = Address::from_bytes(bytes).unwrap_or(Address::none());
+                return;
+            }
+            message = libc::CMSG_NXTHDR(header, message);
+        }
+    }
+}
+
+#[inline]
+fn retry(mut call: impl FnMut() -> isize) -> Result<usize> {
+    loop {
+        if let Ok(count) = usize::try_from(call()) {
+            return Ok(count);
+        }
+        match std::io::Error::last_os_error().into() {
+            Errno::EINTR => {}
+            error => return Err(error),
+        }
+    }
+}
