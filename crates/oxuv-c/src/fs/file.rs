@@ -135,7 +135,7 @@ pub unsafe extern "C-unwind" fn uv_fs_write(
 /// Sends up to `length` bytes of one file, from an offset on, to where another descriptor's position is: the result is the
 /// number of bytes, which may be fewer.
 ///
-/// UV_EINVAL for more than 0x7ffff000 bytes and for a negative offset; those of reading, if nothing was sent, and of writing.
+/// UV_EINVAL for more than 0x7ffff000 bytes, UV_EOVERFLOW or UV_EINVAL for a negative offset; those of reading, if nothing was sent, and of writing.
 ///
 /// # Safety
 /// As for [`uv_fs_fstat`](crate::uv_fs_fstat), of both descriptors.

@@ -38,8 +38,8 @@ static inline ssize_t outcome(int returned) {
     CHECK(callbacks == 1);
     returned = (int)req.result;
   }
-  CHECK(req.bufs == NULL || (returned == UV_EINVAL && !async));
-  CHECK(returned == (int)req.result || (returned == UV_EINVAL && req.result == 0));
+  CHECK(req.bufs == NULL);
+  CHECK(returned == (int)req.result || ((returned == UV_EINVAL || returned == UV_ENOMEM) && req.result == 0));
   return returned == (int)req.result ? req.result : returned;
 }
 

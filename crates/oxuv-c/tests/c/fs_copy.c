@@ -109,7 +109,7 @@ static void bytes_are_sent_from_file_to_file(void) {
   CHECK(lseek(from, 0, SEEK_CUR) == 7 && lseek(to, 0, SEEK_CUR) == 5);
   CHECK(DO(uv_fs_sendfile, to, from, 8, 100) == 2 && DO(uv_fs_sendfile, to, from, 10, 100) == 0);
   CHECK(DO(uv_fs_sendfile, to, from, 100, 1) == 0 && has("to", "a234589"));
-  CHECK(DO(uv_fs_sendfile, to, from, 0, 0x80000000u) == UV_EINVAL && DO(uv_fs_sendfile, to, from, -1, 1) == UV_EINVAL);
+  CHECK(DO(uv_fs_sendfile, to, from, 0, 0x80000000u) == UV_EINVAL && DO(uv_fs_sendfile, to, from, -1, 1) < 0);
   CHECK(DO(uv_fs_sendfile, -1, from, 0, 1) == UV_EBADF && DO(uv_fs_sendfile, to, -1, 0, 1) == UV_EBADF);
   CHECK(DO(uv_fs_sendfile, from, to, 0, 1) == UV_EBADF);
   CHECK(close(to) == 0);

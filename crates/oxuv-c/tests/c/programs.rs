@@ -44,6 +44,8 @@ programs! {
     each_direction_of_a_connection_ends_by_itself: "half_close.c";
     errors_have_names_and_messages: "errors.c";
     files_and_file_systems_are_known: "fs_stat.c";
+    file_requests_are_worked_on_by_threads: "fs_async.c";
+    file_requests_for_which_memory_is_short: "fs_short_memory.c";
     file_requests_tell_what_they_are: "fs_request.c";
     files_are_copied: "fs_copy.c";
     files_are_read_and_written: "fs_file.c";

@@ -21,13 +21,14 @@ pub const MAX_BYTES: usize = 0x7fff_f000;
 ///
 /// # Errors
 /// Those of reading, if nothing was sent; those of writing: what was read by then is lost if the source has no positions.
-/// EINVAL for a negative offset or more than [`MAX_BYTES`].
+/// EINVAL for more than [`MAX_BYTES`], and EINVAL or EOVERFLOW for a negative offset.
 #[doc(alias = "uv_fs_sendfile")]
 pub fn send(to: BorrowedFd<'_>, from: BorrowedFd<'_>, offset: i64, length: usize) -> Result<usize> {
     if length > MAX_BYTES {
         return Err(Errno::EINVAL);
     }
-    let place = u64::try_from(offset).map_err(|_| Errno::EINVAL)?;
+    // The system takes it back for what it is, and has its own word for a negative one.
+    let place = offset as u64;
     let mut copied = retry(|| copy_file_range(from, Some(&mut { place }), to, None, length));
     // Not in this kernel, not by this file system or not to this destination; another way may do. What is truly wrong
     // will be said again.
