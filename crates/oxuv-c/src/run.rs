@@ -120,10 +120,8 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
             }
             Event::Async { user, .. } => crate::async_::call(user.0.cast()),
             Event::NeedBuffer { key, user } => read(loop_, key, user.0.cast()),
-            Event::NeedDatagramBuffer { key, user } => crate::udp_recv::receive(loop_, key, user.0.cast()),
-            Event::Sent { key, user, result } => crate::udp_send::sent(loop_, key, user.0.cast(), code(result)),
             Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
-            _ => call_other(event),
+            _ => call_other(loop_, event),
         }
     }
 }
@@ -133,10 +131,12 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
 /// # Safety
 /// As for [`call`].
 #[inline(never)]
-unsafe fn call_other(event: Event<User>) {
+unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
     // SAFETY: as in `call`.
     unsafe {
         match event {
+            Event::NeedDatagramBuffer { key, user } => crate::udp_recv::receive(loop_, key, user.0.cast()),
+            Event::Sent { key, user, result } => crate::udp_send::sent(loop_, key, user.0.cast(), code(result)),
             Event::HungUp { user, .. } => {
                 let (stream, buf): (*mut uv_stream_t, _) = (user.0.cast(), NO_BUFFER);
                 if let Some(cb) = (*stream).read_cb {

@@ -168,7 +168,7 @@ pub unsafe extern "C-unwind" fn uv_write(
     // SAFETY: the same is asked of our caller.
     unsafe {
         match nbufs {
-            1 => write_one(req, handle, *bufs, cb),
+            1 if !bufs.is_null() => write_one(req, handle, *bufs, cb),
             _ => write_many(req, handle, bufs, nbufs, cb),
         }
     }
@@ -408,7 +408,7 @@ pub unsafe extern "C-unwind" fn uv_try_write(handle: *mut uv_stream_t, bufs: *co
             return Errno::EAGAIN.code();
         }
         let written = match nbufs {
-            1 => OneBuf::new(*bufs).and_then(|one| try_write(handle, &one)),
+            1 if !bufs.is_null() => OneBuf::new(*bufs).and_then(|one| try_write(handle, &one)),
             _ => try_write_many(handle, bufs, nbufs),
         };
         match written {

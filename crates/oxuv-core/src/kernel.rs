@@ -15,7 +15,7 @@
 //! * **Jobs** run on other threads, each once, and come back by [`Kernel::next_finished`] in the order in which they were
 //!   finished or cancelled. As long as one has come back and was not taken, a wait returns with [`WAKE`], once. A kernel
 //!   that goes takes its jobs with it: those that have not begun are dropped.
-//! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`](oxuv_os::Errno) without effect.
+//! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`] without effect.
 //!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
 
 use std::any::Any;

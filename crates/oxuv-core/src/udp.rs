@@ -252,6 +252,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Begins to work on a handle that is ready.
+    #[inline(never)]
     pub(crate) fn begin_udp_step(&mut self, key: Key, state: u32, ready: Readiness) -> Option<Event<U>> {
         let wanted = self.udps[state].watch.wanted;
         let mut readiness = ready & (wanted | Readiness::ERROR | Readiness::HANG_UP);
@@ -269,6 +270,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Begins to work on a handle that was fed: the sending of a datagram has ended.
+    #[inline(never)]
     pub(crate) fn begin_pending_udp_step(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         self.step = Step { stage: Stage::UdpSend, readiness: Readiness::WRITE, key, state, ..Step::default() };
         self.next_step()

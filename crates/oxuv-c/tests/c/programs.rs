@@ -63,6 +63,9 @@ programs! {
     once_and_keys: "thread_once.c";
     options_of_connections: "tcp_options.c";
     options_of_datagrams_and_groups: "udp_options.c";
+    pipes: "pipe.c";
+    pipes_have_names: "pipe_names.c";
+    pipes_pass_handles: "pipe_handles.c";
     priorities: "thread_priority.c";
     public_fields_are_kept_true: "fields.c";
     random_bytes_come_later: "random_async.c";
