@@ -40,6 +40,11 @@
 //!
 //! An active handle keeps [`Loop::run`] from returning, unless it is unreferenced with [`Handle::unref`].
 //!
+//! # Files
+//!
+//! [`fs`] reads and writes files and directories without making the loop wait: a thread of the pool does it, and a closure
+//! hears of it on the loop.
+//!
 //! # Other threads
 //!
 //! What would hold up the loop runs on a [`Pool`] of threads: [`LoopRef::work`] for closures, [`LoopRef::lookup`] for
@@ -52,6 +57,7 @@
 mod async_;
 mod callbacks;
 mod drive;
+pub mod fs;
 mod handle;
 #[path = "loop.rs"]
 mod loop_;

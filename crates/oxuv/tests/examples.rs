@@ -10,7 +10,7 @@ use std::time::Instant;
 use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
 
-const EXAMPLES: [&str; 13] = [
+const EXAMPLES: [&str; 14] = [
     "event_queue",
     "lookup",
     "pass_listener",
@@ -18,6 +18,7 @@ const EXAMPLES: [&str; 13] = [
     "poll_echo",
     "prepare",
     "prepare_timer",
+    "read_file",
     "tcp_echo",
     "tcp_refused",
     "timer",
@@ -64,6 +65,22 @@ fn prepare_timer_prints_before_each_wait_and_ends() {
     let expected = ["about to wait", "tick 1", "about to wait", "tick 2", "about to wait", "tick 3"];
     assert_eq!(lines, expected);
     assert!(status.success() && errors.is_empty());
+}
+
+#[test]
+fn read_file_reads_while_a_timer_ticks() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let size = std::fs::metadata(path).unwrap().len();
+    let (lines, errors, status) = Example::start("read_file", &[path]).end();
+    assert!(status.success() && errors.is_empty());
+    assert_eq!(lines.iter().filter(|&line| *line == format!("{size} bytes")).count(), 1);
+    let ticks: Vec<_> = lines.iter().filter(|line| line.starts_with("tick")).collect();
+    assert_eq!(ticks, ["tick 1", "tick 2", "tick 3"]);
+    assert_eq!(lines.len(), 4);
+
+    let (lines, _, status) = Example::start("read_file", &["/none"]).end();
+    assert!(status.success());
+    assert!(lines.contains(&"/none: ENOENT: no such file or directory".to_string()), "{lines:?}");
 }
 
 #[test]
