@@ -5,7 +5,8 @@ use std::ffi::{c_char, c_int};
 use oxuv_core::Errno;
 use oxuv_os::fs::{self, CopyFlags};
 
-use super::request::{begin, finished, keep_paths};
+use super::arguments::keep_paths;
+use super::request::{begin, finished};
 use super::types::{UV_FS_COPYFILE, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 

@@ -6,7 +6,8 @@ use std::ptr::{null_mut, without_provenance};
 use oxuv_core::{Errno, Result};
 use oxuv_os::fs::{self, Directory, Entry, EntryKind, Listing};
 
-use super::request::{Request, begin, keep_path};
+use super::arguments::{Request, keep_path};
+use super::request::begin;
 use super::types::{UV_FS_CLOSEDIR, UV_FS_OPENDIR, UV_FS_READDIR, UV_FS_SCANDIR, uv_fs_cb, uv_fs_t};
 use crate::memory::{free, malloc};
 use crate::types::uv_loop_t;

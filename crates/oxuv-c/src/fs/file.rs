@@ -6,7 +6,8 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use oxuv_core::{Errno, Result};
 use oxuv_os::fs::{self, MAX_BYTES};
 
-use super::request::{begin, finished, keep_bufs, keep_file, keep_path};
+use super::arguments::{keep_bufs, keep_file, keep_path};
+use super::request::{begin, finished};
 use super::types::{
     UV_FS_CLOSE, UV_FS_FDATASYNC, UV_FS_FSYNC, UV_FS_FTRUNCATE, UV_FS_OPEN, UV_FS_READ, UV_FS_SENDFILE, UV_FS_WRITE,
     uv_file, uv_fs_cb, uv_fs_t,

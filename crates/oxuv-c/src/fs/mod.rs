@@ -4,6 +4,7 @@
 //! the request's result. Else it returns 0 and a thread of the pool does the work; `cb` hears of it in the poll phase,
 //! and the result is in the request. In both cases [`uv_fs_req_cleanup`] frees what the request holds.
 
+mod arguments;
 mod copy;
 mod directory;
 mod file;

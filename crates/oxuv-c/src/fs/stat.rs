@@ -5,7 +5,8 @@ use std::ffi::{c_char, c_int, c_long};
 use oxuv_core::Errno;
 use oxuv_os::fs::{self, Metadata, Time, Volume};
 
-use super::request::{begin, keep_file, keep_path};
+use super::arguments::{keep_file, keep_path};
+use super::request::begin;
 use super::types::{UV_FS_FSTAT, UV_FS_LSTAT, UV_FS_STAT, UV_FS_STATFS, uv_file, uv_fs_cb, uv_fs_t};
 use crate::memory::malloc;
 use crate::types::uv_loop_t;

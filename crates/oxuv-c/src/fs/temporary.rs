@@ -5,7 +5,8 @@ use std::os::fd::IntoRawFd;
 
 use oxuv_os::fs;
 
-use super::request::{begin, finished, keep_template};
+use super::arguments::keep_template;
+use super::request::{begin, finished};
 use super::types::{UV_FS_MKDTEMP, UV_FS_MKSTEMP, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 

@@ -7,7 +7,8 @@ use std::ffi::{c_char, c_int};
 
 use oxuv_os::fs::{self, NewTime};
 
-use super::request::{Request, begin, finished, keep_file, keep_path};
+use super::arguments::{Request, keep_file, keep_path};
+use super::request::{begin, finished};
 use super::types::{UV_FS_FUTIME, UV_FS_LUTIME, UV_FS_UTIME, uv_file, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 
