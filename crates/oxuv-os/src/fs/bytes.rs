@@ -75,6 +75,7 @@ pub fn read(fd: BorrowedFd<'_>, bufs: &[ReadBuf<'_>], offset: Option<u64>) -> Re
     // `count` is at most their number, so the cast does not cut it.
     let read = unsafe {
         match place {
+            None if count == 1 => libc::read(number, (*vec).iov_base, (*vec).iov_len),
             None => libc::readv(number, vec, count as i32),
             Some(place) if count == 1 => libc::pread64(number, (*vec).iov_base, (*vec).iov_len, place),
             Some(place) => libc::preadv64(number, vec, count as i32, place),
