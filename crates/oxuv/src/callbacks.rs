@@ -8,11 +8,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use oxuv_core::Key;
-use oxuv_core::kernel::Job;
 use slab::Slab;
 
 use crate::drive::Subjects;
-use crate::{Async, Check, Datagram, Errno, Handle, Idle, LoopRef, Poll, Prepare, Readiness, Result, Timer, Udp};
+use crate::work::OnJob;
+use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer, Udp};
 
 type OnEvent<H> = dyn Fn(&H);
 type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
@@ -42,9 +42,6 @@ pub(crate) type OnDone = Box<dyn FnOnce(&mut Subjects, Key, Result<()>)>;
 
 /// What the sending of a datagram calls.
 pub(crate) type OnSent = Box<dyn FnOnce(&Udp, Result<()>)>;
-
-/// What a job calls when it has come back.
-pub(crate) type OnJob = Box<dyn FnOnce(&LoopRef, Option<Box<dyn Job>>)>;
 
 /// What a handle calls when it is closed.
 pub(crate) type OnClose = Box<dyn FnOnce(&Handle)>;
@@ -122,8 +119,8 @@ impl Callbacks {
     }
 
     /// Keeps a job's closure, and returns the value for the core.
-    pub(crate) fn add_job(&self, on_job: OnJob) -> Result<u32> {
-        add(&self.jobs, on_job)
+    pub(crate) fn add_job(&self, on_done: OnJob) -> Result<u32> {
+        add(&self.jobs, on_done)
     }
 
     pub(crate) fn take_job(&self, number: u32) -> Option<OnJob> {

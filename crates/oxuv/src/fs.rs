@@ -1,8 +1,8 @@
 //! Files and directories, without making the loop wait.
 //!
-//! Each function has a thread of the process's pool do the work, and returns at once. The closure hears of the result on the
-//! loop, in the poll phase. Several requests may be under way; they are done in any order, so what depends on another is
-//! begun in that one's closure. The names are the standard library's.
+//! Each function has a thread of the process's pool do the work, and returns at once. The closure hears of the result
+//! on the loop, in the poll phase. Several requests may be under way; they are done in any order, so what depends on
+//! another is begun in that one's closure. The names are the standard library's.
 //!
 //! ```
 //! use oxuv::{Loop, Mode, fs};
@@ -32,7 +32,6 @@ use std::path::Path;
 use oxuv_core::Lane;
 use oxuv_core::fs as system;
 
-use crate::job::submit;
 use crate::{Errno, LoopRef, Request, Result};
 
 pub use file::{File, OpenOptions};
@@ -123,7 +122,7 @@ fn ask<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
     done: impl FnOnce(&LoopRef, Result<T>) + 'static,
 ) -> Result<Request> {
-    submit(owner, Lane::FastIo, work, |owner, found| done(owner, found.and_then(|result| result)))
+    owner.ask(Lane::FastIo, Errno::ECANCELED, work, done)
 }
 
 /// A path as the system takes it. EINVAL if there is a zero byte inside.

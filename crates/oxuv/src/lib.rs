@@ -38,14 +38,14 @@
 //! nothing. A handle lives, with its closures, until [`Handle::close`] is called and its close callback has run, or
 //! until the [`Loop`] is dropped, which closes all handles and calls nobody. From then on its methods say EINVAL.
 //!
-//! # Files
+//! An active handle keeps [`Loop::run`] from returning, unless it is unreferenced with [`Handle::unref`].
 //!
-//! [`fs`] reads and writes files and directories without making the loop wait: a thread of the process's pool does it, and a
-//! closure hears of it on the loop.
+//! # Other threads
 //!
-//! # Alive
-//!
-//! An active handle or a request keeps [`Loop::run`] from returning, unless it is unreferenced with [`Handle::unref`].
+//! What would hold up the loop runs on a [`Pool`] of threads: [`LoopRef::work`] for closures, [`LoopRef::lookup`] for
+//! names, the module [`fs`] for files. The callback gets the result on the loop's thread. A [`Request`] keeps
+//! [`Loop::run`] from returning until it is done; it can be cancelled until it has begun. [`Async`] is for threads of your
+//! own.
 
 #![forbid(unsafe_code)]
 
@@ -55,9 +55,9 @@ mod callbacks;
 mod drive;
 pub mod fs;
 mod handle;
-mod job;
 #[path = "loop.rs"]
 mod loop_;
+mod names;
 mod pipe;
 mod poll;
 mod stream;
@@ -66,13 +66,15 @@ mod timer;
 mod tty;
 mod udp;
 mod watcher;
+mod work;
 
 pub use async_::{Async, Sender};
 pub use handle::Handle;
-pub use job::Request;
 pub use loop_::{Loop, LoopRef};
 pub use oxuv_core::kernel::{BindFlags, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
+pub use oxuv_core::linux::names::{Address, Found, Hints, LookupFlags, Name, NameFlags, SocketKind};
 pub use oxuv_core::linux::{TtyMode, WindowSize};
+pub use oxuv_core::pool::{Lane, LaneMetrics, PoolMetrics};
 pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};
 pub use pipe::{Passable, Passed, Pipe, PipeName};
 pub use poll::Poll;
@@ -81,3 +83,4 @@ pub use timer::Timer;
 pub use tty::Tty;
 pub use udp::{Datagram, Udp};
 pub use watcher::{Check, Idle, Prepare};
+pub use work::{NotDone, Pool, Request};

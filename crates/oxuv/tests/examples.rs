@@ -10,8 +10,9 @@ use std::time::Instant;
 use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
 
-const EXAMPLES: [&str; 12] = [
+const EXAMPLES: [&str; 14] = [
     "event_queue",
+    "lookup",
     "pass_listener",
     "pipe_echo",
     "poll_echo",
@@ -23,6 +24,7 @@ const EXAMPLES: [&str; 12] = [
     "timer",
     "tty_raw",
     "udp_ping",
+    "work",
 ];
 
 #[test]
@@ -92,6 +94,32 @@ fn event_queue_prints_two_numbers_at_once_one_a_second_later_and_ends() {
     let (lines, errors, status) = example.end();
     assert_eq!(lines, ["end"]);
     assert!(status.success() && errors.is_empty());
+}
+
+#[test]
+fn work_prints_both_sums_while_the_loop_goes_on() {
+    let (mut lines, errors, status) = Example::start("work", &[]).end();
+    assert!(status.success() && errors.is_empty());
+    lines[..2].sort();
+    let expected =
+        ["the sum up to 1000 is 500500", "the sum up to 2000 is 2001000", "the loop went on meanwhile: true"];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn lookup_prints_addresses_and_a_name() {
+    let (lines, errors, status) = Example::start("lookup", &["127.0.0.1", "4711"]).end();
+    assert!(status.success() && errors.is_empty());
+    let [address, name] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!(address, "127.0.0.1:4711");
+    assert!(name.starts_with("the first is 4711 at "), "{name}");
+}
+
+#[test]
+fn lookup_told_something_that_is_no_name_says_so_and_fails() {
+    let (lines, errors, status) = Example::start("lookup", &[&"x".repeat(256)]).end();
+    assert!(lines.is_empty() && errors.contains("EINVAL"), "{errors}");
+    assert_eq!(status.code(), Some(1));
 }
 
 #[test]

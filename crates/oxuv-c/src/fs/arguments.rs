@@ -12,8 +12,8 @@ use super::types::{BUFSML, uv_file, uv_fs_t};
 use crate::memory::{copy_of, malloc};
 use crate::types::uv_buf_t;
 
-/// A request whose operation runs. Its arguments are there and stay as they are, and it is the operation's to put what it
-/// finds into it. The rest of it is the program's, who may look on: hence no reference to all of it.
+/// A request whose operation runs. Its arguments are there and stay as they are, and it is the operation's to put what
+/// it finds into it. The rest of it is the program's, who may look on: hence no reference to all of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request(*mut uv_fs_t);
 
@@ -93,8 +93,8 @@ impl Request {
     /// The buffers to read into.
     pub(super) fn room(&self) -> &[ReadBuf<'_>] {
         const { assert!(size_of::<ReadBuf<'_>>() == size_of::<uv_buf_t>()) };
-        // SAFETY: `keep_bufs` has put an array there, of buffers that are ours to write to until the request is done, by
-        // the promise at `uv_fs_read`. Both types are the system's `iovec`.
+        // SAFETY: `keep_bufs` has put an array there, of buffers that are ours to write to until the request is done,
+        // by the promise at `uv_fs_read`. Both types are the system's `iovec`.
         unsafe { slice::from_raw_parts((*self.0).bufs.cast(), (*self.0).nbufs as usize) }
     }
 

@@ -76,7 +76,8 @@ pub unsafe extern "C-unwind" fn uv_fs_readlink(
     }
 }
 
-/// The absolute path without symbolic links, `.` and `..`: a text, to which `ptr` points until the request is cleaned up.
+/// The absolute path without symbolic links, `.` and `..`: a text, to which `ptr` points until the request is cleaned
+/// up.
 ///
 /// UV_ENOENT, UV_EACCES, UV_ELOOP, UV_ENOTDIR, UV_ENAMETOOLONG, UV_ENOMEM.
 ///

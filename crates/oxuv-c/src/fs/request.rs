@@ -140,8 +140,8 @@ unsafe fn free_bufs(req: *mut uv_fs_t) {
     }
 }
 
-/// Frees what the request holds. What `path`, `ptr` and the names of a directory's entries point to is gone then, but for
-/// an opened directory, which waits for [`uv_fs_closedir`](crate::uv_fs_closedir). Doing it twice does nothing.
+/// Frees what the request holds. What `path`, `ptr` and the names of a directory's entries point to is gone then, but
+/// for an opened directory, which waits for [`uv_fs_closedir`](crate::uv_fs_closedir). Doing it twice does nothing.
 ///
 /// # Safety
 /// `req` is null, or was given to one of the functions here and is done, or is zero.

@@ -192,8 +192,8 @@ pub unsafe extern "C-unwind" fn uv_fs_fstat(
     }
 }
 
-/// What is known of the file system that a file is on: a `uv_statfs_t`, to which `ptr` points until the request is cleaned
-/// up.
+/// What is known of the file system that a file is on: a `uv_statfs_t`, to which `ptr` points until the request is
+/// cleaned up.
 ///
 /// UV_ENOENT, UV_EACCES, UV_ENOMEM.
 ///

@@ -1,7 +1,7 @@
 //! When a file was last read and changed, set to what one likes.
 //!
-//! Times are seconds after the beginning of 1970, with fractions, and negative before. `UV_FS_UTIME_NOW` (infinity) is the
-//! time of the call; `UV_FS_UTIME_OMIT` (not a number) leaves a time as it is.
+//! Times are seconds after the beginning of 1970, with fractions, and negative before. `UV_FS_UTIME_NOW` (infinity) is
+//! the time of the call; `UV_FS_UTIME_OMIT` (not a number) leaves a time as it is.
 
 use std::ffi::{c_char, c_int};
 

@@ -89,6 +89,7 @@ programs! {
     turns_and_their_rounds: "turn.c";
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
+    work_of_many_loops: "work_threads.c";
     work_on_one_thread: "work.c";
     writes_are_taken_back: "write_cancel.c";
     writes_for_which_memory_is_short: "short_memory.c";
