@@ -71,14 +71,14 @@ int main(int argc, char** argv) {
     if (i == 10) mappings = count_mappings();
     if (i > 10) CHECK(count_mappings() == mappings);
   }
-  /* Once there are threads, which run its code, it stays, and they do. */
+  /* Once there are threads, which run its code, it stays, and they do. Memory of their own is the C library's to give. */
   for (i = 0; argc > 1 && i < 20; i++) {
     load(argv[1]);
     use(1);
     CHECK(dlclose(library) == 0);
-    if (i == 5) threads = count_threads(), descriptors = count_descriptors(), mappings = count_mappings();
-    if (i > 5) CHECK(count_threads() == threads && count_descriptors() == descriptors);
-    if (i > 5) CHECK(count_mappings() == mappings);
+    if (i == 0) threads = count_threads();
+    CHECK(count_threads() == threads);
   }
+  CHECK(threads > 1 || argc == 1);
   return 0;
 }
