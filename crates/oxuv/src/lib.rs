@@ -45,6 +45,7 @@
 #[path = "async.rs"]
 mod async_;
 mod callbacks;
+mod datagram;
 mod drive;
 mod handle;
 #[path = "loop.rs"]
@@ -59,9 +60,10 @@ mod udp;
 mod watcher;
 
 pub use async_::{Async, Sender};
+pub use datagram::{Datagram, Route};
 pub use handle::Handle;
 pub use loop_::{Loop, LoopRef};
-pub use oxuv_core::kernel::{BindFlags, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
+pub use oxuv_core::kernel::{BindFlags, Ecn, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
 pub use oxuv_core::linux::{TtyMode, WindowSize};
 pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};
 pub use pipe::{Passable, Passed, Pipe, PipeName};
@@ -69,5 +71,5 @@ pub use poll::Poll;
 pub use tcp::Tcp;
 pub use timer::Timer;
 pub use tty::Tty;
-pub use udp::{Datagram, Udp};
+pub use udp::Udp;
 pub use watcher::{Check, Idle, Prepare};
