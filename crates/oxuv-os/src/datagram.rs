@@ -157,8 +157,24 @@ fn send_several(fd: &Descriptor, datagrams: &[Datagram<'_>], flags: SendFlags) -
     // SAFETY: so many headers there are; each names memory that is borrowed, and that the kernel reads only.
     let sent = retry(|| unsafe {
         libc::sendmmsg(fd.as_raw_fd(), messages.as_mut_ptr(), count as u32, flags.bits() as _) as isize
-    })?;
-    Ok(sent)
+    });
+    match sent {
+        Err(Errno::ENOSYS | Errno::EPERM) => send_one_by_one(fd, datagrams, flags),
+        sent => sent,
+    }
+}
+
+/// For seccomp filters that do not know the call for several.
+#[cold]
+fn send_one_by_one(fd: &Descriptor, datagrams: &[Datagram<'_>], flags: SendFlags) -> Result<usize> {
+    for (nth, datagram) in datagrams.iter().take(BATCH).enumerate() {
+        match send(fd, std::slice::from_ref(datagram), flags) {
+            Err(error) if nth == 0 => return Err(error),
+            Err(_) => return Ok(nth),
+            Ok(_) => {}
+        }
+    }
+    Ok(datagrams.len().min(BATCH))
 }
 
 #[inline]
@@ -237,7 +253,16 @@ pub fn receive_several<'a>(
     let count = retry(|| unsafe {
         let (messages, flags) = (messages.as_mut_ptr(), queue.flags());
         libc::recvmmsg(fd.as_raw_fd(), messages, room, flags as _, std::ptr::null_mut()) as isize
-    })?;
+    });
+    let count = match count {
+        // A seccomp filter does not know the call for several.
+        Err(Errno::ENOSYS | Errno::EPERM) => {
+            let mut one = Batch::default();
+            one.push(receive(fd, &mut buf[..size], queue)?);
+            return Ok(one);
+        }
+        count => count?,
+    };
     let parts = buf.chunks_exact(size).zip(&messages);
     for (received, (part, message)) in batch.received.iter_mut().zip(parts).take(count) {
         // SAFETY: the kernel has filled in the header, and `control` is still there; so many bytes of `part` are written.
