@@ -285,10 +285,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.step_report_sent()
     }
 
-    /// Sends what is queued until all is sent, the kernel takes no more, or one fails.
+    /// Sends what is queued until all is sent, the kernel takes no more, or one fails. But for the second, what is queued
+    /// by then, also by the reports' callbacks, has its turn in pending's next round.
     fn send_queued_datagrams(&mut self, index: u32) {
         let Udp { fd, flags, sends, done, .. } = &mut self.udps[self.slots[index].state];
         let Some(fd) = fd else { return };
+        if sends.is_empty() {
+            return;
+        }
         while let Some(first) = sends.front_mut() {
             let sent = if first.options.segment_size.is_some() {
                 let Send { to, options, buffers, segments, .. } = first;
@@ -304,14 +308,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Ok(sent) => done.extend(sends.drain(..sent).map(|send| send.end(Ok(())))),
                 Err(error) => {
                     done.extend(sends.pop_front().map(|send| send.end(Err(error))));
-                    if !sends.is_empty() {
-                        // The others' turn is in pending's next round.
-                        self.feed_udp(index);
-                    }
-                    return;
+                    break;
                 }
             }
         }
+        self.feed_udp(index);
     }
 
     /// Reports what had been sent when this began, also if one of the callbacks closes the handle.
