@@ -90,11 +90,18 @@ pub unsafe extern "C-unwind" fn uv_loop_set_data(loop_: *mut uv_loop_t, data: *m
     unsafe { (*loop_).data = data }
 }
 
-/// Gives back what the library has outside its loops: the threads, which first run what is queued, and the copy of the
-/// arguments that `uv_setup_args` made. Loops that are open stay so. Once is enough; more often does no harm. Not to be
-/// called from a thread of the pool.
+/// Gives back what the library has outside its loops: the threads, which first run what is queued, but for look-ups, which
+/// are cancelled; and the copy of the arguments that `uv_setup_args` made. Loops that are open stay so. Once is enough;
+/// more often does no harm. The end of the process, and unloading the library, do it too.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn uv_library_shutdown() {
     crate::loop_::kernel::end_threads();
     crate::system::title::give_back();
 }
+
+/// The C library calls this when the process ends or the library is unloaded: threads must not outlive the code that they
+/// run.
+#[cfg(not(miri))]
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_THE_END: extern "C-unwind" fn() = uv_library_shutdown;

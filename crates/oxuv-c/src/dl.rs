@@ -94,22 +94,11 @@ pub unsafe extern "C-unwind" fn uv_dlerror(lib: *const uv_lib_t) -> *const c_cha
 /// # Safety
 /// The fields of `lib` were written by this module.
 unsafe fn keep_error(lib: *mut uv_lib_t) -> c_int {
-    // SAFETY: `errmsg` is null or came from `copy`; the loader's text is copied before anything can change it.
+    // SAFETY: `errmsg` is null or came from `copy_of`; the loader's text is copied before anything can change it.
     unsafe {
         let text = libc::dlerror();
-        let copy = if text.is_null() { null_mut() } else { copy(CStr::from_ptr(text)) };
+        let copy = if text.is_null() { null_mut() } else { memory::copy_of(CStr::from_ptr(text)) };
         memory::free((&raw mut (*lib).errmsg).replace(copy).cast());
         if text.is_null() { 0 } else { FAILED }
     }
-}
-
-/// The text in memory of its own; null when there is none left.
-fn copy(text: &CStr) -> *mut c_char {
-    let text = text.to_bytes_with_nul();
-    let copy: *mut c_char = memory::malloc(text.len()).cast();
-    if !copy.is_null() {
-        // SAFETY: the new memory has this size.
-        unsafe { copy.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
-    }
-    copy
 }

@@ -72,7 +72,7 @@ pub use buffers::{Buffers, Many, One};
 pub use core::{Config, Core};
 pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
-pub use oxuv_os::{Address, Errno, Result};
+pub use oxuv_os::{Address, Errno, Result, fs};
 pub use pool::{Lane, Ticket};
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;

@@ -19,6 +19,7 @@ mod errno;
 mod errno_names;
 pub mod file;
 pub mod fork;
+pub mod fs;
 pub mod interface;
 mod link_local;
 pub mod names;

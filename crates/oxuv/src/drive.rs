@@ -56,6 +56,7 @@ impl Drop for Running<'_> {
 /// The handles that closures are given, a value of each kind. They are made once for a run, and pointed at the handle
 /// whose turn it is: a new one for each call would count the loop's references up and down.
 pub(crate) struct Subjects {
+    owner: LoopRef,
     timer: Timer,
     idle: Idle,
     prepare: Prepare,
@@ -72,6 +73,7 @@ impl Subjects {
     fn new(lp: &LoopRef) -> Subjects {
         let nobody = || Handle::new(lp, Key::default());
         Subjects {
+            owner: lp.clone(),
             timer: Timer(nobody()),
             idle: Idle(nobody()),
             prepare: Prepare(nobody()),
@@ -156,7 +158,7 @@ impl Subjects {
                 drop(buffers);
                 self.done(inner, key, user, result);
             }
-            Event::Done { .. } => {}
+            Event::Done { user, .. } => self.job_done(inner, user),
             Event::Closed { key, .. } => {
                 let (callback, on_close) = callbacks.remove(key.index());
                 drop(callback);
@@ -171,6 +173,13 @@ impl Subjects {
     fn done(&mut self, inner: &Inner, key: Key, request: u32, result: Result<()>) {
         if let Some(on_done) = inner.callbacks.take_request(request) {
             on_done(self, key, result);
+        }
+    }
+
+    fn job_done(&mut self, inner: &Inner, number: u32) {
+        let job = inner.with(|core| Ok(core.take_job())).ok().flatten();
+        if let Some(on_done) = inner.callbacks.take_job(number) {
+            on_done(&self.owner, job);
         }
     }
 

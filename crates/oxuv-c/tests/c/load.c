@@ -27,21 +27,27 @@ static void (*close_handle)(uv_handle_t*, uv_close_cb);
 
 static void on_timer(uv_timer_t* timer) { close_handle((uv_handle_t*) timer, NULL); }
 
-/* Runs a loop of its own from beginning to end. */
+static void work(uv_work_t* req) { (void) req; }
+
+/* Runs a loop of its own from beginning to end, and has something done by a thread. */
 static void use(void) {
   int (*loop_init)(uv_loop_t*);
   int (*loop_close)(uv_loop_t*);
   int (*timer_init)(uv_loop_t*, uv_timer_t*);
   int (*run)(uv_loop_t*, uv_run_mode);
+  int (*queue_work)(uv_loop_t*, uv_work_t*, uv_work_cb, uv_after_work_cb);
   uv_loop_t loop;
   uv_timer_t timer;
+  uv_work_t req;
   find("uv_loop_init", &loop_init);
   find("uv_loop_close", &loop_close);
   find("uv_timer_init", &timer_init);
   find("uv_timer_start", &start);
   find("uv_run", &run);
+  find("uv_queue_work", &queue_work);
   find("uv_close", &close_handle);
   CHECK(loop_init(&loop) == 0 && timer_init(&loop, &timer) == 0);
+  CHECK(queue_work(&loop, &req, work, NULL) == 0);
   CHECK(start(&timer, on_timer, 0, 0) == 0 && run(&loop, UV_RUN_DEFAULT) == 0);
   CHECK(loop_close(&loop) == 0);
 }

@@ -114,8 +114,9 @@ impl<J: Job> Pool<J> {
         self.link().ok().and_then(|link| link.crew.get()).map_or_else(PoolMetrics::default, |crew| crew.metrics())
     }
 
-    /// Runs what is queued, and ends the threads. The pool starts anew when it is used again; until this returns, it takes
-    /// no jobs. Not to be called from a job.
+    /// Runs what is queued, and ends the threads; jobs of the slow lane that have not begun are cancelled, since they might
+    /// hold this up for long. The pool starts anew when it is used again; until this returns, it takes no jobs. A job that
+    /// calls it does not wait for itself.
     #[doc(alias = "uv_library_shutdown")]
     pub fn shutdown(&self) {
         if let Ok(link) = self.link()
@@ -235,9 +236,7 @@ impl<J: Job> Counter<J> {
     }
 
     pub(crate) fn cancel(&mut self, ticket: Ticket) -> Result<()> {
-        let returns = self.returns.as_ref().ok_or(Errno::EBUSY)?;
-        let Task { job, request, .. } = self.pool.crew()?.cancel(ticket).ok_or(Errno::EBUSY)?;
-        returns.put(Finished { request, job, result: Err(Errno::ECANCELED) });
+        self.pool.crew()?.cancel(ticket).ok_or(Errno::EBUSY)?.give_back(Err(Errno::ECANCELED));
         Ok(())
     }
 

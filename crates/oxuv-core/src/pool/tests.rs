@@ -250,7 +250,7 @@ fn shutting_down_runs_what_is_queued_and_the_pool_starts_anew() {
     let mut core = new_loop(&pool);
     for round in 0..3 {
         for user in 0..100 {
-            submit(&mut core, Lane::ALL[user as usize % 3], user, || {});
+            submit(&mut core, Lane::ALL[user as usize % 2], user, || {});
         }
         pool.shutdown();
         let metrics = pool.metrics();
@@ -259,6 +259,30 @@ fn shutting_down_runs_what_is_queued_and_the_pool_starts_anew() {
         assert_eq!(metrics.lanes.iter().map(|lane| lane.done).sum::<u64>(), 100 * (round + 1));
         assert_eq!(run(&mut core, Mode::NoWait).len(), 100, "they are all on the desk");
     }
+}
+
+#[test]
+fn shutting_down_does_not_begin_look_ups() {
+    let pool = pool(1);
+    let mut core = new_loop(&pool);
+    let gate = Gate::default();
+    let (wait, begun) = waiter(&gate);
+    submit(&mut core, Lane::Work, 0, wait);
+    begun.recv().unwrap();
+    for user in 1..4 {
+        submit(&mut core, Lane::SlowIo, user, || panic!("it might take long"));
+    }
+    submit(&mut core, Lane::Work, 4, || {});
+    let ending = std::thread::spawn(move || pool.shutdown());
+    let canceled = [1, 2, 3].map(|user| (user, Err(Errno::ECANCELED)));
+    let mut done = Vec::new();
+    while done.len() < 3 {
+        done.extend(run(&mut core, Mode::Once));
+    }
+    assert_eq!(done, canceled);
+    gate.open();
+    ending.join().unwrap();
+    assert_eq!(run(&mut core, Mode::Default), [(0, Ok(())), (4, Ok(()))]);
 }
 
 #[test]

@@ -35,7 +35,11 @@ impl<J: Job> Task<J> {
             return;
         }
         self.job.run();
-        self.desk.put(Finished { request: self.request, job: self.job, result: Ok(()) });
+        self.give_back(Ok(()));
+    }
+
+    pub(crate) fn give_back(self, result: Result<()>) {
+        self.desk.put(Finished { request: self.request, job: self.job, result });
     }
 }
 
@@ -151,11 +155,17 @@ impl<J: Job> Crew<J> {
         self.lock().metrics()
     }
 
-    /// Has the threads end when the queue is empty, and waits for them.
+    /// Has the threads end when the queue is empty, and waits for them. What might take long, and has not begun, is
+    /// cancelled.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.is_ending = true;
         let threads = std::mem::take(&mut state.threads);
+        while let Some((_, task)) = state.queue.pop(0, |lane| lane == Lane::SlowIo) {
+            drop(state);
+            task.give_back(Err(Errno::ECANCELED));
+            state = self.lock();
+        }
         drop(state);
         self.available.notify_all();
         threads.into_iter().for_each(Thread::join);
