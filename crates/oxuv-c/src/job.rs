@@ -66,6 +66,8 @@ pub(crate) unsafe fn submit<R>(
     lane: Lane,
     run: unsafe fn(*mut c_void),
 ) -> Result<()> {
+    #[cfg(not(miri))]
+    crate::dl::stay_loaded();
     let request = kernel::job(Request { address: req, run });
     // SAFETY: passed on to our caller. The place is written after the thread may have begun, which does not look at it.
     unsafe {

@@ -218,6 +218,8 @@ const MCAST_LEAVE_SOURCE_GROUP: c_int = 47;
 #[repr(C)]
 struct GroupSource {
     interface: u32,
+    /// Named, so that it has a value.
+    padding: u32,
     group: libc::sockaddr_storage,
     source: libc::sockaddr_storage,
 }
@@ -228,7 +230,7 @@ fn source_membership(fd: &Descriptor, group: Ipv6Addr, index: u32, source: Ipv6A
         // SAFETY: the place of an address holds one of any family; it was made a moment ago.
         unsafe { *address.place() }
     };
-    let request = GroupSource { interface: index, group: storage(group), source: storage(source) };
+    let request = GroupSource { interface: index, padding: 0, group: storage(group), source: storage(source) };
     let name = if join { MCAST_JOIN_SOURCE_GROUP } else { MCAST_LEAVE_SOURCE_GROUP };
     set_option(fd, libc::IPPROTO_IPV6, name, &request)
 }

@@ -56,7 +56,6 @@ impl Drop for Running<'_> {
 /// The handles that closures are given, a value of each kind. They are made once for a run, and pointed at the handle
 /// whose turn it is: a new one for each call would count the loop's references up and down.
 pub(crate) struct Subjects {
-    owner: LoopRef,
     timer: Timer,
     idle: Idle,
     prepare: Prepare,
@@ -73,7 +72,6 @@ impl Subjects {
     fn new(lp: &LoopRef) -> Subjects {
         let nobody = || Handle::new(lp, Key::default());
         Subjects {
-            owner: lp.clone(),
             timer: Timer(nobody()),
             idle: Idle(nobody()),
             prepare: Prepare(nobody()),
@@ -179,7 +177,7 @@ impl Subjects {
     fn job_done(&mut self, inner: &Inner, number: u32) {
         let job = inner.with(|core| Ok(core.take_job())).ok().flatten();
         if let Some(on_done) = inner.callbacks.take_job(number) {
-            on_done(&self.owner, job);
+            on_done(self.tcp.owner(), job);
         }
     }
 

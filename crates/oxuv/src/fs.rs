@@ -1,8 +1,8 @@
 //! Files and directories, without making the loop wait.
 //!
-//! Each function has a thread of the process's pool do the work, and returns at once. The closure hears of the result on the
-//! loop, in the poll phase. Several requests may be under way; they are done in any order, so what depends on another is
-//! begun in that one's closure. The names are the standard library's.
+//! Each function has a thread of the process's pool do the work, and returns at once. The closure hears of the result
+//! on the loop, in the poll phase. Several requests may be under way; they are done in any order, so what depends on
+//! another is begun in that one's closure. The names are the standard library's.
 //!
 //! ```
 //! use oxuv::{Loop, Mode, fs};

@@ -40,16 +40,12 @@
 //!
 //! An active handle keeps [`Loop::run`] from returning, unless it is unreferenced with [`Handle::unref`].
 //!
-//! # Files
-//!
-//! [`fs`] reads and writes files and directories without making the loop wait: a thread of the pool does it, and a closure
-//! hears of it on the loop.
-//!
 //! # Other threads
 //!
 //! What would hold up the loop runs on a [`Pool`] of threads: [`LoopRef::work`] for closures, [`LoopRef::lookup`] for
-//! names. The callback gets the result on the loop's thread. A [`Request`] keeps [`Loop::run`] from returning until it is
-//! done; it can be cancelled until it has begun. [`Async`] is for threads of your own.
+//! names, the module [`fs`] for files. The callback gets the result on the loop's thread. A [`Request`] keeps
+//! [`Loop::run`] from returning until it is done; it can be cancelled until it has begun. [`Async`] is for threads of your
+//! own.
 
 #![forbid(unsafe_code)]
 

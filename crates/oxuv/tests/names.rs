@@ -90,9 +90,8 @@ fn a_look_up_that_has_not_begun_is_cancelled() {
     }
     assert_eq!(lp.pool_metrics().lanes[Lane::SlowIo as usize].queued, 0);
     lp.run(Mode::NoWait).unwrap();
-    let canceled = Err(Errno::from_raw(3003));
-    assert_eq!(canceled.unwrap_err().name(), Some("EAI_CANCELED"));
-    assert_eq!(*results.borrow(), [canceled, canceled]);
+    let names: Vec<_> = results.borrow().iter().map(|result| result.unwrap_err().name()).collect();
+    assert_eq!(names, [Some("EAI_CANCELED"); 2]);
     drop(go_on);
     lp.run(Mode::Default).unwrap();
 }

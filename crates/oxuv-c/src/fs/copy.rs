@@ -5,7 +5,8 @@ use std::ffi::{c_char, c_int};
 use oxuv_core::Errno;
 use oxuv_os::fs::{self, CopyFlags};
 
-use super::request::{begin, finished, keep_paths};
+use super::arguments::keep_paths;
+use super::request::{begin, finished};
 use super::types::{UV_FS_COPYFILE, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 
@@ -21,8 +22,8 @@ const FLAGS: c_int = UV_FS_COPYFILE_EXCL | UV_FS_COPYFILE_FICLONE | UV_FS_COPYFI
 /// Copies a file with its permissions. A file that bore the new name is overwritten, unless it is the same file: then
 /// nothing happens. A copy that fails half-way is removed.
 ///
-/// UV_EEXIST for `UV_FS_COPYFILE_EXCL`; UV_ENOTSUP, UV_EXDEV, UV_EINVAL or UV_ENOTTY for `UV_FS_COPYFILE_FICLONE_FORCE` where
-/// that cannot be done; UV_EINVAL for unknown flags; those of opening, reading and writing.
+/// UV_EEXIST for `UV_FS_COPYFILE_EXCL`; UV_ENOTSUP, UV_EXDEV, UV_EINVAL or UV_ENOTTY for `UV_FS_COPYFILE_FICLONE_FORCE`
+/// where that cannot be done; UV_EINVAL for unknown flags; those of opening, reading and writing.
 ///
 /// # Safety
 /// As for [`uv_fs_stat`](crate::uv_fs_stat).

@@ -6,7 +6,8 @@ use std::ptr::{null_mut, without_provenance};
 use oxuv_core::{Errno, Result};
 use oxuv_os::fs::{self, Directory, Entry, EntryKind, Listing};
 
-use super::request::{Request, begin, keep_path};
+use super::arguments::{Request, keep_path};
+use super::request::begin;
 use super::types::{UV_FS_CLOSEDIR, UV_FS_OPENDIR, UV_FS_READDIR, UV_FS_SCANDIR, uv_fs_cb, uv_fs_t};
 use crate::memory::{free, malloc};
 use crate::types::uv_loop_t;
@@ -50,8 +51,8 @@ fn type_of(kind: EntryKind) -> uv_dirent_type_t {
     }
 }
 
-/// Reads a whole directory but `.` and `..`: the result is the number of entries, which [`uv_fs_scandir_next`] gives, in
-/// the order of the bytes of their names. The flags mean nothing.
+/// Reads a whole directory but `.` and `..`: the result is the number of entries, which [`uv_fs_scandir_next`] gives,
+/// in the order of the bytes of their names. The flags mean nothing.
 ///
 /// UV_ENOENT, UV_ENOTDIR, UV_EACCES, UV_EMFILE, UV_ENOMEM.
 ///
@@ -88,7 +89,8 @@ pub unsafe extern "C-unwind" fn uv_fs_scandir(
     }
 }
 
-/// The next entry that [`uv_fs_scandir`] has found. Its name is there until the end, or until the request is cleaned up.
+/// The next entry that [`uv_fs_scandir`] has found. Its name is there until the end, or until the request is cleaned
+/// up.
 ///
 /// UV_EOF at the end; the request's error if it has failed; UV_EINVAL for another kind of request.
 ///
@@ -158,14 +160,14 @@ pub unsafe extern "C-unwind" fn uv_fs_opendir(
     }
 }
 
-/// Fills the program's array `dirents`, of `nentries` entries, with what comes next in a directory, in the file system's
-/// order: the result is their number, 0 at the end. Their names are there until the request is cleaned up.
+/// Fills the program's array `dirents`, of `nentries` entries, with what comes next in a directory, in the file
+/// system's order: the result is their number, 0 at the end. Their names are there until the request is cleaned up.
 ///
 /// UV_EINVAL when there is no directory or no array; UV_EIO, UV_ENOMEM.
 ///
 /// # Safety
-/// As for [`uv_fs_stat`](crate::uv_fs_stat). `dir` is null or from [`uv_fs_opendir`], not closed, and no other request's at
-/// this time; its array has as many entries as it says.
+/// As for [`uv_fs_stat`](crate::uv_fs_stat). `dir` is null or from [`uv_fs_opendir`], not closed, and no other
+/// request's at this time; its array has as many entries as it says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_fs_readdir(
     loop_: *mut uv_loop_t,

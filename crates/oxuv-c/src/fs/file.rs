@@ -6,7 +6,8 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use oxuv_core::{Errno, Result};
 use oxuv_os::fs::{self, MAX_BYTES};
 
-use super::request::{begin, finished, keep_bufs, keep_file, keep_path};
+use super::arguments::{keep_bufs, keep_file, keep_path};
+use super::request::{begin, finished};
 use super::types::{
     UV_FS_CLOSE, UV_FS_FDATASYNC, UV_FS_FSYNC, UV_FS_FTRUNCATE, UV_FS_OPEN, UV_FS_READ, UV_FS_SENDFILE, UV_FS_WRITE,
     uv_file, uv_fs_cb, uv_fs_t,
@@ -68,12 +69,12 @@ pub unsafe extern "C-unwind" fn uv_fs_close(
 /// Reads into the buffers, one after the other: the result is the number of bytes, 0 at the end of the file. A negative
 /// offset is the file's position, which moves on. The array is copied, if there is a callback.
 ///
-/// UV_EINVAL for no buffers; UV_EINTR when a signal comes before anything could be read; UV_EISDIR, UV_EBADF, UV_EAGAIN,
-/// UV_EIO; UV_ESPIPE for an offset where there is no position.
+/// UV_EINVAL for no buffers; UV_EINTR when a signal comes before anything could be read; UV_EISDIR, UV_EBADF,
+/// UV_EAGAIN, UV_EIO; UV_ESPIPE for an offset where there is no position.
 ///
 /// # Safety
-/// As for [`uv_fs_fstat`](crate::uv_fs_fstat); `bufs` is null or has `nbufs` buffers, whose memory is ours until the request is
-/// done.
+/// As for [`uv_fs_fstat`](crate::uv_fs_fstat); `bufs` is null or has `nbufs` buffers, whose memory is ours until the
+/// request is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_fs_read(
     loop_: *mut uv_loop_t,
@@ -98,15 +99,15 @@ pub unsafe extern "C-unwind" fn uv_fs_read(
     }
 }
 
-/// Writes all of the buffers: the result is the number of bytes, which are fewer if an error comes after some were written.
-/// A negative offset is the file's position, which moves on. The array is copied, if there is a callback.
+/// Writes all of the buffers: the result is the number of bytes, which are fewer if an error comes after some were
+/// written. A negative offset is the file's position, which moves on. The array is copied, if there is a callback.
 ///
-/// UV_EINVAL for no buffers and for more than 0x7ffff000 bytes; UV_ENOSPC, UV_EDQUOT, UV_EFBIG, UV_EIO, UV_EBADF, UV_EAGAIN,
-/// UV_EPIPE; UV_ESPIPE for an offset where there is no position.
+/// UV_EINVAL for no buffers and for more than 0x7ffff000 bytes; UV_ENOSPC, UV_EDQUOT, UV_EFBIG, UV_EIO, UV_EBADF,
+/// UV_EAGAIN, UV_EPIPE; UV_ESPIPE for an offset where there is no position.
 ///
 /// # Safety
-/// As for [`uv_fs_fstat`](crate::uv_fs_fstat); `bufs` is null or has `nbufs` buffers, whose bytes stay as they are until the
-/// request is done.
+/// As for [`uv_fs_fstat`](crate::uv_fs_fstat); `bufs` is null or has `nbufs` buffers, whose bytes stay as they are
+/// until the request is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_fs_write(
     loop_: *mut uv_loop_t,
@@ -132,10 +133,11 @@ pub unsafe extern "C-unwind" fn uv_fs_write(
     }
 }
 
-/// Sends up to `length` bytes of one file, from an offset on, to where another descriptor's position is: the result is the
-/// number of bytes, which may be fewer.
+/// Sends up to `length` bytes of one file, from an offset on, to where another descriptor's position is: the result is
+/// the number of bytes, which may be fewer.
 ///
-/// UV_EINVAL for more than 0x7ffff000 bytes, UV_EOVERFLOW or UV_EINVAL for a negative offset; those of reading, if nothing was sent, and of writing.
+/// UV_EINVAL for more than 0x7ffff000 bytes, UV_EOVERFLOW or UV_EINVAL for a negative offset; those of reading, if
+/// nothing was sent, and of writing.
 ///
 /// # Safety
 /// As for [`uv_fs_fstat`](crate::uv_fs_fstat), of both descriptors.

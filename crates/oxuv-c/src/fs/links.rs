@@ -5,7 +5,8 @@ use std::ffi::{CString, c_char, c_int};
 use oxuv_core::Result;
 use oxuv_os::fs;
 
-use super::request::{Request, begin, finished, keep_path, keep_paths};
+use super::arguments::{Request, keep_path, keep_paths};
+use super::request::{begin, finished};
 use super::types::{UV_FS_LINK, UV_FS_READLINK, UV_FS_REALPATH, UV_FS_SYMLINK, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 
@@ -75,7 +76,8 @@ pub unsafe extern "C-unwind" fn uv_fs_readlink(
     }
 }
 
-/// The absolute path without symbolic links, `.` and `..`: a text, to which `ptr` points until the request is cleaned up.
+/// The absolute path without symbolic links, `.` and `..`: a text, to which `ptr` points until the request is cleaned
+/// up.
 ///
 /// UV_ENOENT, UV_EACCES, UV_ELOOP, UV_ENOTDIR, UV_ENAMETOOLONG, UV_ENOMEM.
 ///

@@ -1,9 +1,10 @@
 //! Files and directories.
 //!
-//! Each function does its work at once if `cb` is null: then loop and callback have no part in it, and what it returns is
-//! the request's result. Else it returns 0 and a thread of the pool does the work; `cb` hears of it in the poll phase,
-//! and the result is in the request. In both cases [`uv_fs_req_cleanup`] frees what the request holds.
+//! Each function does its work at once if `cb` is null: then loop and callback have no part in it, and what it returns
+//! is the request's result. Else it returns 0 and a thread of the pool does the work; `cb` hears of it in the poll
+//! phase, and the result is in the request. In both cases [`uv_fs_req_cleanup`] frees what the request holds.
 
+mod arguments;
 mod copy;
 mod directory;
 mod file;

@@ -4,7 +4,8 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use oxuv_os::fs;
 
-use super::request::{begin, finished, keep_file, keep_path, keep_paths};
+use super::arguments::{keep_file, keep_path, keep_paths};
+use super::request::{begin, finished};
 use super::types::{
     UV_FS_ACCESS, UV_FS_CHMOD, UV_FS_CHOWN, UV_FS_FCHMOD, UV_FS_FCHOWN, UV_FS_LCHOWN, UV_FS_MKDIR, UV_FS_RENAME,
     UV_FS_RMDIR, UV_FS_UNLINK, uv_file, uv_fs_cb, uv_fs_t, uv_gid_t, uv_uid_t,

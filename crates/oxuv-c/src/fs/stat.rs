@@ -5,7 +5,8 @@ use std::ffi::{c_char, c_int, c_long};
 use oxuv_core::Errno;
 use oxuv_os::fs::{self, Metadata, Time, Volume};
 
-use super::request::{begin, keep_file, keep_path};
+use super::arguments::{keep_file, keep_path};
+use super::request::begin;
 use super::types::{UV_FS_FSTAT, UV_FS_LSTAT, UV_FS_STAT, UV_FS_STATFS, uv_file, uv_fs_cb, uv_fs_t};
 use crate::memory::malloc;
 use crate::types::uv_loop_t;
@@ -191,8 +192,8 @@ pub unsafe extern "C-unwind" fn uv_fs_fstat(
     }
 }
 
-/// What is known of the file system that a file is on: a `uv_statfs_t`, to which `ptr` points until the request is cleaned
-/// up.
+/// What is known of the file system that a file is on: a `uv_statfs_t`, to which `ptr` points until the request is
+/// cleaned up.
 ///
 /// UV_ENOENT, UV_EACCES, UV_ENOMEM.
 ///

@@ -5,12 +5,13 @@ use std::os::fd::IntoRawFd;
 
 use oxuv_os::fs;
 
-use super::request::{begin, finished, keep_template};
+use super::arguments::keep_template;
+use super::request::{begin, finished};
 use super::types::{UV_FS_MKDTEMP, UV_FS_MKSTEMP, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 
-/// Makes a directory whose name nobody had, for this user alone. Its path, which is in `path`, is the template with other
-/// letters in the place of `XXXXXX` at its end. The template itself is left as it is.
+/// Makes a directory whose name nobody had, for this user alone. Its path, which is in `path`, is the template with
+/// other letters in the place of `XXXXXX` at its end. The template itself is left as it is.
 ///
 /// UV_EINVAL for another ending; UV_ENOENT, UV_EACCES, UV_ENOSPC, UV_ENOMEM.
 ///

@@ -1,13 +1,14 @@
 //! When a file was last read and changed, set to what one likes.
 //!
-//! Times are seconds after the beginning of 1970, with fractions, and negative before. `UV_FS_UTIME_NOW` (infinity) is the
-//! time of the call; `UV_FS_UTIME_OMIT` (not a number) leaves a time as it is.
+//! Times are seconds after the beginning of 1970, with fractions, and negative before. `UV_FS_UTIME_NOW` (infinity) is
+//! the time of the call; `UV_FS_UTIME_OMIT` (not a number) leaves a time as it is.
 
 use std::ffi::{c_char, c_int};
 
 use oxuv_os::fs::{self, NewTime};
 
-use super::request::{Request, begin, finished, keep_file, keep_path};
+use super::arguments::{Request, keep_file, keep_path};
+use super::request::{begin, finished};
 use super::types::{UV_FS_FUTIME, UV_FS_LUTIME, UV_FS_UTIME, uv_file, uv_fs_cb, uv_fs_t};
 use crate::types::uv_loop_t;
 

@@ -29,8 +29,8 @@ static void on_timer(uv_timer_t* timer) { close_handle((uv_handle_t*) timer, NUL
 
 static void work(uv_work_t* req) { (void) req; }
 
-/* Runs a loop of its own from beginning to end, and has something done by a thread. */
-static void use(void) {
+/* Runs a loop of its own from beginning to end, and perhaps has something done by a thread. */
+static void use(int with_threads) {
   int (*loop_init)(uv_loop_t*);
   int (*loop_close)(uv_loop_t*);
   int (*timer_init)(uv_loop_t*, uv_timer_t*);
@@ -47,25 +47,38 @@ static void use(void) {
   find("uv_queue_work", &queue_work);
   find("uv_close", &close_handle);
   CHECK(loop_init(&loop) == 0 && timer_init(&loop, &timer) == 0);
-  CHECK(queue_work(&loop, &req, work, NULL) == 0);
+  if (with_threads) CHECK(queue_work(&loop, &req, work, NULL) == 0);
   CHECK(start(&timer, on_timer, 0, 0) == 0 && run(&loop, UV_RUN_DEFAULT) == 0);
   CHECK(loop_close(&loop) == 0);
+}
+
+static void load(const char* path) {
+  library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) fprintf(stderr, "%s\n", dlerror());
+  CHECK(library != NULL);
 }
 
 int main(int argc, char** argv) {
   int threads = count_threads(), descriptors = count_descriptors(), mappings = 0, i;
   print_counts();
   for (i = 0; argc > 1 && i < 100; i++) {
-    library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) fprintf(stderr, "%s\n", dlerror());
-    CHECK(library != NULL);
+    load(argv[1]);
     CHECK(count_threads() == threads && count_descriptors() == descriptors);
-    if (i % 2 == 1) use();
+    if (i % 2 == 1) use(0);
     CHECK(dlclose(library) == 0);
     CHECK(count_threads() == threads && count_descriptors() == descriptors);
     /* The first rounds may bring what stays: the heap, the loader's own. */
     if (i == 10) mappings = count_mappings();
     if (i > 10) CHECK(count_mappings() == mappings);
+  }
+  /* Once there are threads, which run its code, it stays, and they do. */
+  for (i = 0; argc > 1 && i < 20; i++) {
+    load(argv[1]);
+    use(1);
+    CHECK(dlclose(library) == 0);
+    if (i == 5) threads = count_threads(), descriptors = count_descriptors(), mappings = count_mappings();
+    if (i > 5) CHECK(count_threads() == threads && count_descriptors() == descriptors);
+    if (i > 5) CHECK(count_mappings() == mappings);
   }
   return 0;
 }

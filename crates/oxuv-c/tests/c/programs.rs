@@ -45,6 +45,7 @@ programs! {
     each_direction_of_a_connection_ends_by_itself: "half_close.c";
     errors_have_names_and_messages: "errors.c";
     files_and_file_systems_are_known: "fs_stat.c";
+    faults_of_files_come_to_their_requests: "fs_faults.c";
     file_requests_are_worked_on_by_threads: "fs_async.c";
     file_requests_for_which_memory_is_short: "fs_short_memory.c";
     file_requests_tell_what_they_are: "fs_request.c";

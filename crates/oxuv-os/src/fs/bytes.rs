@@ -57,15 +57,15 @@ impl<'a> WriteBuf<'a> {
     }
 }
 
-/// Reads into the buffers, one after the other, and returns how many bytes that was; they are initialised then. 0 at the
-/// end of the file. With an offset it reads there, else where the file's position is, and moves that on.
+/// Reads into the buffers, one after the other, and returns how many bytes that was; they are initialised then. 0 at
+/// the end of the file. With an offset it reads there, else where the file's position is, and moves that on.
 ///
 /// Of more than [`MAX_BUFFERS`] buffers the first so many are used.
 ///
 /// # Errors
-/// EINTR, if a signal comes before anything could be read: who reads from a terminal or a FIFO may have to stop waiting.
-/// EISDIR, EBADF, EAGAIN, EIO; EINVAL for a position beyond what a file can have; ESPIPE for an offset where there is no
-/// position.
+/// EINTR, if a signal comes before anything could be read: who reads from a terminal or a FIFO may have to stop
+/// waiting. EISDIR, EBADF, EAGAIN, EIO; EINVAL for a position beyond what a file can have; ESPIPE for an offset where
+/// there is no position.
 #[doc(alias = "uv_fs_read")]
 pub fn read(fd: BorrowedFd<'_>, bufs: &[ReadBuf<'_>], offset: Option<u64>) -> Result<usize> {
     let count = bufs.len().min(MAX_BUFFERS);
@@ -75,6 +75,7 @@ pub fn read(fd: BorrowedFd<'_>, bufs: &[ReadBuf<'_>], offset: Option<u64>) -> Re
     // `count` is at most their number, so the cast does not cut it.
     let read = unsafe {
         match place {
+            None if count == 1 => libc::read(number, (*vec).iov_base, (*vec).iov_len),
             None => libc::readv(number, vec, count as i32),
             Some(place) if count == 1 => libc::pread64(number, (*vec).iov_base, (*vec).iov_len, place),
             Some(place) => libc::preadv64(number, vec, count as i32, place),

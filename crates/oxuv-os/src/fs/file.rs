@@ -18,7 +18,8 @@ pub fn open(path: &CStr, flags: i32, mode: u32) -> Result<OwnedFd> {
     retry(|| fs::open(path, flags, Mode::from_bits_retain(mode)))
 }
 
-/// Closes a file, and says what dropping it would hide: that something written before is lost. It is closed in any case.
+/// Closes a file, and says what dropping it would hide: that something written before is lost. It is closed in any
+/// case.
 ///
 /// # Errors
 /// EBADF when foreign hands have closed it; EIO, ENOSPC, EDQUOT.

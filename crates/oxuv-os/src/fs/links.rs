@@ -72,7 +72,8 @@ pub fn canonical_path(path: &CStr) -> Result<CString> {
     }
 }
 
-/// A text of these bytes. Memory that is short is an error, and there is none to spare that would have to be given back.
+/// A text of these bytes. Memory that is short is an error, and there is none to spare that would have to be given
+/// back.
 fn text(bytes: &[u8]) -> Result<CString> {
     let mut text = Vec::new();
     text.try_reserve_exact(bytes.len() + 1)?;

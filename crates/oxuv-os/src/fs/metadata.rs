@@ -159,8 +159,8 @@ pub fn file_metadata(fd: BorrowedFd<'_>) -> Result<Metadata> {
     ask(fd, c"", AtFlags::EMPTY_PATH).unwrap_or_else(|| Ok(retry(|| fs::fstat(fd))?.into()))
 }
 
-/// Asks by the call that knows most. `None` where it is not to be had: an old kernel has none, filters answer EPERM, and
-/// some file systems EINVAL or EOPNOTSUPP.
+/// Asks by the call that knows most. `None` where it is not to be had: an old kernel has none, filters answer EPERM,
+/// and some file systems EINVAL or EOPNOTSUPP.
 fn ask(directory: BorrowedFd<'_>, path: &CStr, flags: AtFlags) -> Option<Result<Metadata>> {
     let what = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
     match retry(|| statx(directory, path, flags, what)) {

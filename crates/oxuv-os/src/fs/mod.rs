@@ -1,7 +1,7 @@
 //! Files and directories. All of this may block; a loop has it done by another thread.
 //!
-//! Paths are C's texts, so a name need not be UTF-8, and none can have a zero inside. An interrupted call is made again,
-//! but for [`read`].
+//! Paths are C's texts, so a name need not be UTF-8, and none can have a zero inside. An interrupted call is made
+//! again, but for [`read`].
 
 mod bytes;
 mod copy;

@@ -44,8 +44,8 @@ pub fn rename(path: &CStr, new_path: &CStr) -> Result<()> {
     retry(|| fs::rename(path, new_path))
 }
 
-/// Asks whether the process's real user may do this to a file: bits 4 to read, 2 to write, 1 to execute; 0 whether it is
-/// there.
+/// Asks whether the process's real user may do this to a file: bits 4 to read, 2 to write, 1 to execute; 0 whether it
+/// is there.
 ///
 /// # Errors
 /// EACCES, ENOENT, EROFS; EINVAL for other bits.

@@ -20,8 +20,8 @@ pub const MAX_BYTES: usize = 0x7fff_f000;
 /// for, where it is not the kernel that sends.
 ///
 /// # Errors
-/// Those of reading, if nothing was sent; those of writing: what was read by then is lost if the source has no positions.
-/// EINVAL for more than [`MAX_BYTES`], and EINVAL or EOVERFLOW for a negative offset.
+/// Those of reading, if nothing was sent; those of writing: what was read by then is lost if the source has no
+/// positions. EINVAL for more than [`MAX_BYTES`], and EINVAL or EOVERFLOW for a negative offset.
 #[doc(alias = "uv_fs_sendfile")]
 pub fn send(to: BorrowedFd<'_>, from: BorrowedFd<'_>, offset: i64, length: usize) -> Result<usize> {
     if length > MAX_BYTES {

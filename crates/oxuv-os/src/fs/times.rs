@@ -15,8 +15,8 @@ pub enum NewTime {
     Now,
     /// What it is.
     Unchanged,
-    /// So many seconds and nanoseconds (below a thousand millions) after the beginning of 1970. What is before or behind
-    /// what the file system knows becomes the nearest that it does.
+    /// So many seconds and nanoseconds (below a thousand millions) after the beginning of 1970. What is before or
+    /// behind what the file system knows becomes the nearest that it does.
     At(i64, u32),
 }
 

@@ -129,8 +129,8 @@ impl OpenOptions {
 
 /// An open file of a loop's.
 ///
-/// A cheap reference: clone it at will. The file is closed when the last one is gone and no request for it is under way, or by
-/// [`File::close`], which also tells whether that went well.
+/// A cheap reference: clone it at will. The file is closed when the last one is gone and no request for it is under
+/// way, or by [`File::close`], which also tells whether that went well.
 ///
 /// ```
 /// use oxuv::{Loop, Mode, fs::File};
@@ -189,8 +189,8 @@ impl File {
         OpenOptions::new().write(true).create(true).truncate(true).open(owner, path, done)
     }
 
-    /// Reads where the file's position is, and moves that on. `room` comes back with what was read, up to its capacity; what
-    /// was in it is gone. Nothing is read at the end of the file.
+    /// Reads where the file's position is, and moves that on. `room` comes back with what was read, up to its capacity;
+    /// what was in it is gone. Nothing is read at the end of the file.
     ///
     /// # Errors
     /// To the closure: EISDIR, EBADF, EAGAIN, EIO.
@@ -314,8 +314,8 @@ impl File {
         self.ask(system::sync_data, done)
     }
 
-    /// Closes the file, and tells what dropping it would hide. If there are other references, or requests under way, it is
-    /// closed when they are gone, and the closure hears of no error.
+    /// Closes the file, and tells what dropping it would hide. If there are other references, or requests under way, it
+    /// is closed when they are gone, and the closure hears of no error.
     ///
     /// # Errors
     /// To the closure: EIO, ENOSPC, EDQUOT when something written before is lost.
