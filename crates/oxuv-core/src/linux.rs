@@ -336,6 +336,10 @@ impl<J: Job> Kernel for Linux<J> {
         udp::set(fd, is_ipv6, option)
     }
 
+    fn udp_can_segment(&self, fd: &Descriptor) -> bool {
+        udp::can_segment(fd)
+    }
+
     #[inline]
     fn send_datagrams(&mut self, fd: &Descriptor, datagrams: &[Datagram<'_>]) -> Result<usize> {
         datagram::send(fd, datagrams, self.send_flags)

@@ -58,6 +58,7 @@ errors! {
     ENOBUFS = libc::ENOBUFS;
     ENOENT = libc::ENOENT;
     ENOMEM = libc::ENOMEM;
+    ENOPROTOOPT = libc::ENOPROTOOPT;
     ENOSPC = libc::ENOSPC;
     ENOSYS = libc::ENOSYS;
     ENOTCONN = libc::ENOTCONN;

@@ -10,6 +10,7 @@
 
 mod address;
 pub mod clock;
+mod control;
 pub mod datagram;
 mod descriptor;
 mod descriptor_kind;

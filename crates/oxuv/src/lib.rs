@@ -52,6 +52,7 @@
 #[path = "async.rs"]
 mod async_;
 mod callbacks;
+mod datagram;
 mod drive;
 pub mod fs;
 mod handle;
@@ -69,9 +70,10 @@ mod watcher;
 mod work;
 
 pub use async_::{Async, Sender};
+pub use datagram::{Datagram, Route};
 pub use handle::Handle;
 pub use loop_::{Loop, LoopRef};
-pub use oxuv_core::kernel::{BindFlags, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
+pub use oxuv_core::kernel::{BindFlags, Ecn, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
 pub use oxuv_core::linux::names::{Address, Found, Hints, LookupFlags, Name, NameFlags, SocketKind};
 pub use oxuv_core::linux::{TtyMode, WindowSize};
 pub use oxuv_core::pool::{Lane, LaneMetrics, PoolMetrics};
@@ -81,6 +83,6 @@ pub use poll::Poll;
 pub use tcp::Tcp;
 pub use timer::Timer;
 pub use tty::Tty;
-pub use udp::{Datagram, Udp};
+pub use udp::Udp;
 pub use watcher::{Check, Idle, Prepare};
 pub use work::{NotDone, Pool, Request};
