@@ -3,6 +3,7 @@
 #include "bench.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -79,9 +80,113 @@ static void echo(long handles, long operations) {
   timed_section(serve);
 }
 
+/* The socket that the standard input is, and its client. */
+static struct sockaddr_in peer;
+
+static void answer_datagrams(void) {
+  for (; left > 0; left--) {
+    socklen_t size = sizeof peer;
+    ssize_t length;
+
+    CHECK(epoll_wait(epoll, events, 1024, -1));
+    length = recvfrom(0, memory, sizeof memory, 0, (struct sockaddr *) &peer, &size);
+    CHECK(length);
+    CHECK(sendto(0, memory, length, 0, (struct sockaddr *) &peer, size));
+  }
+}
+
+static void answer_pipe(void) {
+  for (;;) {
+    ssize_t size;
+
+    CHECK(epoll_wait(epoll, events, 1024, -1));
+    size = recv(0, memory, sizeof memory, 0);
+    CHECK(size);
+    if (size == 0)
+      return;
+    CHECK(send(0, memory, size, MSG_NOSIGNAL));
+  }
+}
+
+static void write_pieces(void) {
+  struct epoll_event event = {.events = EPOLLOUT};
+
+  CHECK(epoll_ctl(epoll, EPOLL_CTL_ADD, 0, &event));
+  for (; left > 0; left--) {
+    size_t sent = 0;
+
+    while (sent < sizeof memory) {
+      ssize_t more = send(0, memory + sent, sizeof memory - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+      if (more >= 0)
+        sent += more;
+      else if (errno == EAGAIN)
+        CHECK(epoll_wait(epoll, events, 1024, -1));
+      else
+        CHECK(more);
+    }
+  }
+}
+
+#define BATCH 100
+
+static void send_batches(void) {
+  static struct mmsghdr messages[BATCH];
+  struct iovec datagram = {.iov_base = memory, .iov_len = 64};
+
+  for (int i = 0; i < BATCH; i++) {
+    messages[i].msg_hdr = (struct msghdr) {
+      .msg_name = &peer, .msg_namelen = sizeof peer, .msg_iov = &datagram, .msg_iovlen = 1
+    };
+  }
+  while (left > 0) {
+    int sent = sendmmsg(0, messages, BATCH, 0);
+
+    CHECK(sent);
+    left -= sent;
+  }
+}
+
+static void pipe_echo(long handles, long operations) {
+  (void) handles, (void) operations;
+  epoll = epoll_create1(EPOLL_CLOEXEC);
+  watch(epoll, 0);
+  timed_section(answer_pipe);
+}
+
+static void udp_echo(long handles, long operations) {
+  (void) handles;
+  left = operations;
+  epoll = epoll_create1(EPOLL_CLOEXEC);
+  watch(epoll, 0);
+  timed_section(answer_datagrams);
+}
+
+static void pump(long handles, long operations) {
+  (void) handles;
+  left = operations;
+  epoll = epoll_create1(EPOLL_CLOEXEC);
+  timed_section(write_pieces);
+}
+
+static void udp_flood(long handles, long operations) {
+  socklen_t size = sizeof peer;
+
+  (void) handles;
+  left = operations;
+  CHECK(recvfrom(0, memory, sizeof memory, 0, (struct sockaddr *) &peer, &size));
+  timed_section(send_batches);
+}
+
 const struct entry workloads[] = {
   {"turn", turn},
   {"echo-write", echo},
   {"echo-try", echo},
+  {"pipe-echo", pipe_echo},
+  {"pipe-pump", pump},
+  {"tcp-pump", pump},
+  {"udp-echo", udp_echo},
+  {"udp-flood", udp_flood},
+  {"udp-flood-try", udp_flood},
   {NULL, NULL},
 };

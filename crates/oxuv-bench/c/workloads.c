@@ -11,5 +11,11 @@ const struct entry workloads[] = {
   {"async-coalesced", async_coalesced},
   {"echo-write", echo_write},
   {"echo-try", echo_try},
+  {"pipe-echo", pipe_echo},
+  {"pipe-pump", pipe_pump},
+  {"tcp-pump", tcp_pump},
+  {"udp-echo", udp_echo},
+  {"udp-flood", udp_flood},
+  {"udp-flood-try", udp_flood_try},
   {NULL, NULL},
 };

@@ -14,7 +14,7 @@ pub(crate) struct Programs {
 }
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/c");
-const WORKLOADS: [&str; 6] = ["main.c", "workloads.c", "turn.c", "timer.c", "async.c", "echo.c"];
+const WORKLOADS: [&str; 7] = ["main.c", "workloads.c", "turn.c", "timer.c", "async.c", "echo.c", "socket.c"];
 /// What the libraries need of the system.
 const SYSTEM: [&str; 4] = ["-lpthread", "-ldl", "-lrt", "-lm"];
 

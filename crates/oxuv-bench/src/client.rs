@@ -1,11 +1,14 @@
-//! The client of the echo servers.
+//! The client of the echo servers, and the other end of the sockets that contestants are given.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpStream};
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::workload::{Traffic, Workload};
+use crate::workload::{Medium, Traffic, Workload};
 
 /// What a finished run tells.
 #[derive(Debug, Clone, Copy)]
@@ -16,16 +19,35 @@ pub(crate) struct Outcome {
     pub(crate) cpu: Duration,
 }
 
-/// Runs a contestant to its end, and sends an echo server its requests.
+/// Runs a contestant to its end, and does what its client does.
 pub(crate) fn run(mut command: Command, workload: &Workload, operations: usize) -> Result<Outcome, String> {
     let text = format!("{command:?}");
     let failed = |error: std::io::Error| format!("{text}: {error}");
+    let socket = match workload.traffic {
+        Some(Traffic::PingPong(medium) | Traffic::Drain(medium)) => {
+            let (theirs, ours) = pair(medium).map_err(failed)?;
+            command.stdin(theirs);
+            Some(ours)
+        }
+        _ => {
+            command.stdin(Stdio::null());
+            None
+        }
+    };
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
+    // Else the contestant's end stayed open for as long as the command.
+    drop(command);
     let mut output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
     let mut requests = Duration::ZERO;
-    if let Some(traffic) = &workload.traffic {
-        let port = number(&mut output).ok_or_else(|| format!("{text}: it tells no port"))?;
-        requests = request(port as u16, traffic, operations).map_err(failed)?;
+    match (&workload.traffic, socket) {
+        (Some(Traffic::Connections { connections, size, depth }), _) => {
+            let port = number(&mut output).ok_or_else(|| format!("{text}: it tells no port"))?;
+            requests =
+                request(port as u16, *connections, size * depth, operations / (connections * depth)).map_err(failed)?;
+        }
+        (Some(Traffic::PingPong(_)), Some(socket)) => requests = ping_pong(socket, operations).map_err(failed)?,
+        (Some(Traffic::Drain(medium)), Some(socket)) => requests = drain(socket, *medium).map_err(failed)?,
+        _ => {}
     }
     let cpu = number(&mut output);
     let status = child.wait().map_err(failed)?;
@@ -41,18 +63,17 @@ fn number(output: &mut impl BufRead) -> Option<u64> {
     line.trim().parse().ok()
 }
 
-/// Sends on every connection as many requests as are to be sent at a time, and then waits for all answers.
-fn request(port: u16, traffic: &Traffic, operations: usize) -> std::io::Result<Duration> {
+/// Sends so many bytes on every connection, and then waits for as many answers; round by round.
+fn request(port: u16, connections: usize, bytes: usize, rounds: usize) -> std::io::Result<Duration> {
     let connect = |_| {
         let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
         server.set_nodelay(true)?;
         Ok(server)
     };
-    let mut servers = (0..traffic.connections).map(connect).collect::<std::io::Result<Vec<_>>>()?;
-    let bytes = traffic.size * traffic.depth;
+    let mut servers = (0..connections).map(connect).collect::<std::io::Result<Vec<_>>>()?;
     let (requests, mut answers) = (vec![b'x'; bytes], vec![0; bytes]);
     let start = Instant::now();
-    for _ in 0..operations / (traffic.connections * traffic.depth) {
+    for _ in 0..rounds {
         for server in &mut servers {
             server.write_all(&requests)?;
         }
@@ -63,4 +84,63 @@ fn request(port: u16, traffic: &Traffic, operations: usize) -> std::io::Result<D
     let taken = start.elapsed();
     assert_eq!(requests, answers);
     Ok(taken)
+}
+
+/// The contestant's socket and ours, to be read and written as a file is.
+fn pair(medium: Medium) -> std::io::Result<(OwnedFd, File)> {
+    let (theirs, ours): (OwnedFd, OwnedFd) = match medium {
+        Medium::Pipe => {
+            let (theirs, ours) = UnixStream::pair()?;
+            (theirs.into(), ours.into())
+        }
+        Medium::Tcp => {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+            let theirs = TcpStream::connect(listener.local_addr()?)?;
+            (theirs.into(), listener.accept()?.0.into())
+        }
+        Medium::Udp => {
+            let [theirs, ours] =
+                [UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?, UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?];
+            ours.connect(theirs.local_addr()?)?;
+            // Nothing tells of a contestant that has failed.
+            ours.set_read_timeout(Some(Duration::from_secs(10)))?;
+            (theirs.into(), ours.into())
+        }
+    };
+    Ok((theirs, ours.into()))
+}
+
+fn ping_pong(mut socket: File, operations: usize) -> std::io::Result<Duration> {
+    let (request, mut answer) = ([b'x'; 64], [0; 64]);
+    let start = Instant::now();
+    for _ in 0..operations {
+        socket.write_all(&request)?;
+        socket.read_exact(&mut answer)?;
+    }
+    let taken = start.elapsed();
+    assert_eq!(request, answer);
+    Ok(taken)
+}
+
+/// Reads until the end; that of datagrams is that no more come.
+fn drain(mut socket: File, medium: Medium) -> std::io::Result<Duration> {
+    let mut bytes = vec![0; 64 * 1024];
+    if medium == Medium::Udp {
+        // Where to send to.
+        socket.write_all(b"x")?;
+    }
+    let start = Instant::now();
+    socket.read_exact(&mut bytes[..1])?;
+    if medium == Medium::Udp {
+        UdpSocket::from(OwnedFd::from(socket.try_clone()?)).set_read_timeout(Some(Duration::from_millis(100)))?;
+    }
+    loop {
+        match socket.read(&mut bytes) {
+            Ok(0) => return Ok(start.elapsed()),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) if medium == Medium::Udp => return Ok(start.elapsed()),
+            Err(error) => return Err(error),
+        }
+    }
 }

@@ -9,6 +9,8 @@ use std::time::Duration;
 use oxuv::{Async, Check, Errno, Idle, Loop, Mode, Prepare, Result, Tcp, Timer};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::sockets;
+
 /// Runs a workload, then prints the nanoseconds of CPU time that its measured sections took.
 pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::result::Result<(), String> {
     let measured = match program {
@@ -21,6 +23,12 @@ pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::resu
             client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent"))
         }),
         "echo-try" => serve(|client, bytes| client.try_write(bytes).map(drop)),
+        "pipe-echo" => sockets::pipe_echo(),
+        "pipe-pump" => sockets::pipe_pump(operations),
+        "tcp-pump" => sockets::tcp_pump(operations),
+        "udp-echo" => sockets::udp_echo(operations),
+        "udp-flood" => sockets::udp_flood(operations),
+        "udp-flood-try" => sockets::udp_flood_try(operations),
         _ => return Err(format!("there is no workload {program:?}")),
     };
     println!("{}", measured.map_err(|error| format!("{program}: {error}"))?);
@@ -29,7 +37,7 @@ pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::resu
 
 /// Runs the part of a workload that is measured: callgrind knows it by its name. Returns the CPU time it took.
 #[inline(never)]
-fn timed_section(part: impl FnOnce() -> Result<()>) -> Result<i64> {
+pub(crate) fn timed_section(part: impl FnOnce() -> Result<()>) -> Result<i64> {
     let start = cpu_time();
     part()?;
     Ok(cpu_time() - start)
@@ -40,7 +48,7 @@ fn cpu_time() -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-fn timed_run(lp: &Loop) -> Result<i64> {
+pub(crate) fn timed_run(lp: &Loop) -> Result<i64> {
     timed_section(|| lp.run(Mode::Default).map(drop))
 }
 

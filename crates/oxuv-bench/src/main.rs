@@ -10,6 +10,7 @@ mod contestant;
 mod front;
 mod measure;
 mod profile;
+mod sockets;
 mod table;
 mod workload;
 

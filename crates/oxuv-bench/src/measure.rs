@@ -1,7 +1,5 @@
 //! The groups of measurements, a table each.
 
-use std::process::Stdio;
-
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::baseline::Counts;
@@ -10,7 +8,7 @@ use crate::callgrind;
 use crate::client::{self, Outcome};
 use crate::contestant::{Contestant, command};
 use crate::table::Table;
-use crate::workload::Workload;
+use crate::workload::{Medium, Traffic, Workload};
 
 pub(crate) struct Measurement {
     pub(crate) programs: Programs,
@@ -75,20 +73,20 @@ impl Measurement {
         let output = self.programs.c.with_file_name("strace.out");
         let file = output.display().to_string();
         let line = contestant.line(&self.programs, workload, operations);
-        let mut command = command(&["strace", "-f", "-c", "-U", "calls,name", "-o", &file], &line);
-        command.stdin(Stdio::null());
+        let command = command(&["strace", "-f", "-c", "-U", "calls,name", "-o", &file], &line);
         client::run(command, workload, operations)?;
         let text = std::fs::read_to_string(&output).map_err(|error| format!("{file}: {error}"))?;
         let total = text.lines().find_map(|line| line.trim().strip_suffix(" total"));
         total.and_then(|calls| calls.trim().parse().ok()).ok_or_else(|| format!("strace gives no total: {text}"))
     }
 
-    /// CPU time per operation, and for echo servers the time that the client waits; all on one core, round by round.
+    /// CPU time per operation, and with a client the time that it waits; all on one core, round by round.
     pub(crate) fn times(&self) -> Result<(), String> {
         pin_to_one_core()?;
         let mut cpu =
             Table::new("CPU time per operation in nanoseconds: median, ratio to libuv [quartiles]", &self.contestants);
-        let mut wall = Table::new("Echoed requests per second: median, ratio to libuv [quartiles]", &self.contestants);
+        let mut wall =
+            Table::new("Requests, or pieces, per second: median, ratio to libuv [quartiles]", &self.contestants);
         for &workload in &self.workloads {
             let operations = workload.timed;
             let mut rounds = Vec::new();
@@ -99,7 +97,8 @@ impl Measurement {
                 })?);
             }
             cpu.texts(workload.title, self.ratios(&rounds, |run| run.cpu.as_nanos() as f64 / operations as f64));
-            if workload.traffic.is_some() {
+            // A flood's end is not to be seen at the other end.
+            if !matches!(workload.traffic, None | Some(Traffic::Drain(Medium::Udp))) {
                 let rate = |run: &Outcome| operations as f64 / run.requests.as_secs_f64();
                 wall.texts(workload.title, self.ratios(&rounds, rate));
             }

@@ -10,7 +10,7 @@ pub(crate) struct Workload {
     pub(crate) program: &'static str,
     /// The handles that it has.
     pub(crate) handles: usize,
-    /// What the client of an echo server sends.
+    /// What its client does, if it has one.
     pub(crate) traffic: Option<Traffic>,
     /// The operations of the shorter and the longer of two runs whose counts are subtracted; `None`: it takes too long
     /// under callgrind, and the same at a smaller size says it.
@@ -19,12 +19,24 @@ pub(crate) struct Workload {
     pub(crate) timed: usize,
 }
 
-/// Each of the connections sends `depth` requests of `size` bytes at a time.
+/// What a contestant's client does.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Traffic {
-    pub(crate) connections: usize,
-    pub(crate) size: usize,
-    pub(crate) depth: usize,
+pub(crate) enum Traffic {
+    /// It connects to the contestant's server. Each of the connections sends `depth` requests of `size` bytes at a time.
+    Connections { connections: usize, size: usize, depth: usize },
+    /// The contestant's standard input is the end of a pair of sockets. At the other a request of 64 bytes is sent, and
+    /// its answer awaited, again and again.
+    PingPong(Medium),
+    /// The same, but the client reads whatever comes.
+    Drain(Medium),
+}
+
+/// What the sockets of a pair are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Medium {
+    Pipe,
+    Tcp,
+    Udp,
 }
 
 const fn plain(name: &'static str, title: &'static str, short: usize, long: usize, timed: usize) -> Workload {
@@ -47,10 +59,14 @@ const fn echo(
 ) -> Workload {
     let step = connections * depth;
     let rounds = if step < 500 { 500 } else { step };
-    let traffic = Some(Traffic { connections, size, depth });
+    let traffic = Some(Traffic::Connections { connections, size, depth });
     let counted = Some((rounds / step * step, rounds / step * step + 5_000usize.div_ceil(step) * step));
     let timed = 40_000usize.div_ceil(step) * step;
     Workload { name, title, program, handles: connections, traffic, counted, timed }
+}
+
+const fn socket(name: &'static str, title: &'static str, traffic: Traffic, timed: usize) -> Workload {
+    Workload { traffic: Some(traffic), ..plain(name, title, 500, 5_500, timed) }
 }
 
 impl Workload {
@@ -85,6 +101,12 @@ impl Workload {
         echo("echo-500-16", "echo: 500 x 64 B, 16 at a time", "echo-write", 500, 64, 16),
         echo("echo-500-4k", "echo: 500 x 4 KiB", "echo-write", 500, 4096, 1),
         echo("echo-500-4k-16", "echo: 500 x 4 KiB, 16 at a time", "echo-write", 500, 4096, 16),
+        socket("pipe-echo", "pipe, ping-pong: 64 B", Traffic::PingPong(Medium::Pipe), 40_000),
+        socket("pipe-pump", "pipe, pump: 64 KiB", Traffic::Drain(Medium::Pipe), 16_384),
+        socket("tcp-pump", "TCP, pump: 64 KiB", Traffic::Drain(Medium::Tcp), 16_384),
+        socket("udp-echo", "UDP, ping-pong: 64 B", Traffic::PingPong(Medium::Udp), 40_000),
+        socket("udp-flood", "UDP, flood: 64 B, 100 sends a turn", Traffic::Drain(Medium::Udp), 200_000),
+        socket("udp-flood-try", "UDP, flood: 64 B, 100 by one try_send2", Traffic::Drain(Medium::Udp), 200_000),
     ];
 
     pub(crate) fn from_name(name: &str) -> Result<&'static Workload, String> {
