@@ -3,6 +3,8 @@
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
+#[cfg(not(miri))]
+use std::time::Duration;
 
 use oxuv_core::Errno;
 
@@ -90,11 +92,25 @@ pub unsafe extern "C-unwind" fn uv_loop_set_data(loop_: *mut uv_loop_t, data: *m
     unsafe { (*loop_).data = data }
 }
 
-/// Gives back what the library has outside its loops: the threads, which first run what is queued, and the copy of the
-/// arguments that `uv_setup_args` made. Loops that are open stay so. Once is enough; more often does no harm. Not to be
-/// called from a thread of the pool.
+/// Gives back what the library has outside its loops: the threads, which first run what is queued, but for look-ups, which
+/// are cancelled; and the copy of the arguments that `uv_setup_args` made. Loops that are open stay so. Once is enough;
+/// more often does no harm. The end of the process does it too, but waits for threads that are at work for a second at most:
+/// one that hangs is not to keep the process from ending.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn uv_library_shutdown() {
-    crate::loop_::kernel::end_threads();
+    crate::loop_::kernel::end_threads(None);
     crate::system::title::give_back();
 }
+
+/// The C library calls this when the process ends. If there are threads, the library is not unloaded before: see
+/// [`stay_loaded`](crate::dl::stay_loaded).
+#[cfg(not(miri))]
+extern "C-unwind" fn end() {
+    crate::loop_::kernel::end_threads(Some(Duration::from_secs(1)));
+    crate::system::title::give_back();
+}
+
+#[cfg(not(miri))]
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_THE_END: extern "C-unwind" fn() = end;

@@ -1,9 +1,11 @@
 //! Shared libraries that a program loads while it runs.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ptr::null_mut;
+use std::sync::Once;
 
-use libc::RTLD_LAZY;
+use libc::{RTLD_LAZY, RTLD_NODELETE, RTLD_NOLOAD};
 
 use crate::memory;
 
@@ -94,22 +96,29 @@ pub unsafe extern "C-unwind" fn uv_dlerror(lib: *const uv_lib_t) -> *const c_cha
 /// # Safety
 /// The fields of `lib` were written by this module.
 unsafe fn keep_error(lib: *mut uv_lib_t) -> c_int {
-    // SAFETY: `errmsg` is null or came from `copy`; the loader's text is copied before anything can change it.
+    // SAFETY: `errmsg` is null or came from `copy_of`; the loader's text is copied before anything can change it.
     unsafe {
         let text = libc::dlerror();
-        let copy = if text.is_null() { null_mut() } else { copy(CStr::from_ptr(text)) };
+        let copy = if text.is_null() { null_mut() } else { memory::copy_of(CStr::from_ptr(text)) };
         memory::free((&raw mut (*lib).errmsg).replace(copy).cast());
         if text.is_null() { 0 } else { FAILED }
     }
 }
 
-/// The text in memory of its own; null when there is none left.
-fn copy(text: &CStr) -> *mut c_char {
-    let text = text.to_bytes_with_nul();
-    let copy: *mut c_char = memory::malloc(text.len()).cast();
-    if !copy.is_null() {
-        // SAFETY: the new memory has this size.
-        unsafe { copy.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
-    }
-    copy
+/// Keeps this library loaded until the process ends: threads run its code, and one that hangs cannot be waited for.
+#[cfg(not(miri))]
+pub(crate) fn stay_loaded() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let mut about = MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: there is room for what is said about this function's address; what is said is looked at only if something
+        // is. The name is a text of the loader's, which opens nothing that is not there already.
+        unsafe {
+            let here = stay_loaded as *const c_void;
+            if libc::dladdr(here, about.as_mut_ptr()) != 0 && !about.assume_init_ref().dli_fname.is_null() {
+                // Linked into the program there is nothing to keep, and this finds nothing.
+                libc::dlopen(about.assume_init_ref().dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+            }
+        }
+    });
 }

@@ -14,19 +14,20 @@ use std::fmt;
 use oxuv_core::kernel::Job;
 use oxuv_core::{Lane, Result, Ticket};
 
+use crate::fs;
 use crate::getaddrinfo::{self, UV_GETADDRINFO};
 use crate::getnameinfo::{self, UV_GETNAMEINFO};
 use crate::loop_::{User, kernel, with};
 use crate::random::{self, UV_RANDOM};
-use crate::types::{uv_loop_t, uv_req_t};
+use crate::types::{UV_FS, uv_loop_t, uv_req_t};
 use crate::work::{self, UV_WORK};
 
-/// Where a request remembers what it is to the pool. As large as what libuv has there.
+/// Where a request remembers what it is to the pool. As large as what libuv has there; what is left of it is the kind's.
 #[repr(C)]
-pub(crate) struct Place {
+pub(crate) struct Place<R = [usize; 4]> {
     /// The ticket as a number; 0 of what was never submitted.
     ticket: u64,
-    _rest: [usize; 4],
+    pub(crate) rest: R,
 }
 
 /// The address of a request, and what to do with it.
@@ -58,13 +59,15 @@ impl fmt::Debug for Request {
 /// # Safety
 /// `loop_` was initialised. `req` points to a request of the type that `run` is about, which stays valid until `done`; until
 /// then nobody but `run` uses what that uses, which is fit to be used on another thread. `place` is the place in it.
-pub(crate) unsafe fn submit(
+pub(crate) unsafe fn submit<R>(
     loop_: *mut uv_loop_t,
     req: *mut c_void,
-    place: *mut Place,
+    place: *mut Place<R>,
     lane: Lane,
     run: unsafe fn(*mut c_void),
 ) -> Result<()> {
+    #[cfg(not(miri))]
+    crate::dl::stay_loaded();
     let request = kernel::job(Request { address: req, run });
     // SAFETY: passed on to our caller. The place is written after the thread may have begun, which does not look at it.
     unsafe {
@@ -80,7 +83,7 @@ pub(crate) unsafe fn submit(
 ///
 /// # Safety
 /// `loop_` is the one that it was submitted to, and `place` is its place; its callback has not run, or runs.
-pub(crate) unsafe fn cancel(loop_: *mut uv_loop_t, place: *const Place) -> Result<()> {
+pub(crate) unsafe fn cancel<R>(loop_: *mut uv_loop_t, place: *const Place<R>) -> Result<()> {
     // SAFETY: passed on to our caller.
     unsafe {
         let ticket = Ticket::from_u64((&raw const (*place).ticket).read());
@@ -100,6 +103,7 @@ pub(crate) unsafe fn done(req: *mut uv_req_t, result: Result<()>) {
             UV_GETADDRINFO => getaddrinfo::done(req.cast(), result),
             UV_GETNAMEINFO => getnameinfo::done(req.cast(), result),
             UV_RANDOM => random::done(req.cast(), result),
+            UV_FS => fs::done(req.cast(), result),
             _ => unreachable!("nothing else is submitted"),
         }
     }

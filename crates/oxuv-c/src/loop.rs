@@ -196,6 +196,7 @@ fn boxed(core: Loop) -> Result<*mut Loop> {
 pub(crate) mod kernel {
     use std::ffi::c_int;
     use std::os::fd::{FromRawFd, OwnedFd};
+    use std::time::Duration;
 
     use oxuv_core::linux::Linux;
     use oxuv_core::pool::{Pool, PoolOf};
@@ -219,8 +220,8 @@ pub(crate) mod kernel {
     }
 
     /// Runs what is queued, and ends the threads.
-    pub(crate) fn end_threads() {
-        POOL.shutdown();
+    pub(crate) fn end_threads(patience: Option<Duration>) {
+        POOL.shutdown(patience);
     }
 
     pub(crate) fn backend_fd(kernel: &Kernel) -> c_int {
@@ -250,6 +251,7 @@ pub(crate) mod kernel {
 #[cfg(miri)]
 pub(crate) mod kernel {
     use std::ffi::c_int;
+    use std::time::Duration;
 
     pub(crate) use oxuv_core::sim::Sim as Kernel;
     use oxuv_core::sim::{Faults, Fd};
@@ -267,7 +269,7 @@ pub(crate) mod kernel {
     }
 
     /// There are no threads.
-    pub(crate) fn end_threads() {}
+    pub(crate) fn end_threads(_patience: Option<Duration>) {}
 
     pub(crate) fn backend_fd(_: &Kernel) -> c_int {
         -1

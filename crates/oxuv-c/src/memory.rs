@@ -5,7 +5,7 @@
 //! to count and to refuse.
 
 use std::alloc::{GlobalAlloc, Layout};
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::transmute;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
@@ -102,7 +102,19 @@ pub(crate) unsafe fn free(memory: *mut c_void) {
     }
 }
 
-/// The functions above as the allocator of Rust's collections.
+/// A text in memory of its own; null when memory is short.
+pub(crate) fn copy_of(text: &CStr) -> *mut c_char {
+    let text = text.to_bytes_with_nul();
+    let copy: *mut c_char = malloc(text.len()).cast();
+    if !copy.is_null() {
+        // SAFETY: the new memory has this size.
+        unsafe { copy.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
+    }
+    copy
+}
+
+/// The functions above as the allocator of Rust's collections: what one of them has leaked of bytes or a text may be given
+/// to [`free`].
 struct Replaceable;
 
 // Not under Miri: what a block of higher alignment keeps before its place lies outside of what an owner may touch there.

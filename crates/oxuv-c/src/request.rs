@@ -5,11 +5,12 @@ use std::ffi::{c_int, c_void};
 use oxuv_core::Errno;
 
 use crate::error::code;
+use crate::fs::uv_fs_t;
 use crate::getaddrinfo::{UV_GETADDRINFO, uv_getaddrinfo_t};
 use crate::getnameinfo::{UV_GETNAMEINFO, uv_getnameinfo_t};
-use crate::job;
+use crate::job::{self, Place};
 use crate::random::{UV_RANDOM, uv_random_t};
-use crate::types::{UV_WRITE, uv_req_t, uv_req_type};
+use crate::types::{UV_FS, UV_WRITE, uv_req_t, uv_req_type};
 use crate::work::{UV_WORK, uv_work_t};
 use crate::write;
 
@@ -17,7 +18,7 @@ use crate::write;
 macro_rules! job_of {
     ($req:ident as $kind:ty) => {{
         let req: *mut $kind = $req.cast();
-        ((*req).r#loop, &raw const (*req).job)
+        ((*req).r#loop, (&raw const (*req).job).cast::<Place>())
     }};
 }
 
@@ -71,6 +72,7 @@ pub unsafe extern "C-unwind" fn uv_cancel(req: *mut uv_req_t) -> c_int {
             UV_GETADDRINFO => job_of!(req as uv_getaddrinfo_t),
             UV_GETNAMEINFO => job_of!(req as uv_getnameinfo_t),
             UV_RANDOM => job_of!(req as uv_random_t),
+            UV_FS => job_of!(req as uv_fs_t),
             _ => return Errno::EINVAL.code(),
         };
         code(job::cancel(loop_, place))

@@ -57,6 +57,9 @@ pub const UV_WRITE: uv_req_type = 3;
 /// A shutdown.
 pub const UV_SHUTDOWN: uv_req_type = 4;
 
+/// A file request.
+pub const UV_FS: uv_req_type = 6;
+
 /// `uv_run_mode`: how long a run goes on.
 pub type uv_run_mode = c_uint;
 /// Until nothing is alive, or until stopped.

@@ -26,7 +26,7 @@ use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
-pub use oxuv_os::datagram::{Batch, Datagram, Queue, Received};
+pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
 pub use oxuv_os::net::{BindFlags, Keepalive};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
@@ -401,10 +401,14 @@ pub trait Kernel {
     /// EADDRINUSE, EADDRNOTAVAIL, ENODEV, EINVAL.
     fn udp_set(&mut self, fd: &Self::Fd, is_ipv6: bool, option: UdpOption) -> Result<()>;
 
+    /// True if datagrams that this socket sends are cut apart when their options say so. Else they may go as they are.
+    fn udp_can_segment(&self, fd: &Self::Fd) -> bool;
+
     /// Sends datagrams, at most 20, in their order. Returns how many were sent: all before the first that was not. An
-    /// error is that of the first.
+    /// error is that of the first. One with a size of segments is cut apart by the kernel, and counts as one.
     ///
     /// # Errors
+    /// EINVAL, EIO, EMSGSIZE and others when it does not cut apart;
     /// EAGAIN, ENOBUFS when it takes none now; EMSGSIZE; EISCONN, EDESTADDRREQ, ENETUNREACH; ECONNREFUSED and others
     /// that one sent before has met with.
     fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;

@@ -10,19 +10,21 @@ use std::os::fd::{AsRawFd, RawFd};
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::tty::{self, Modes, Opened};
-use oxuv_os::{Errno, EventFd, Result, Shared, Spare, clock, datagram, file, udp, unix};
+use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
 pub use oxuv_os::unix::pair as unix_pair;
-pub use oxuv_os::{Descriptor, Standard};
+pub use oxuv_os::{Descriptor, Shared, Standard, names, random};
+
+pub use crate::pool::PoolOf;
 
 use crate::kernel::{
     Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready,
     Received, UdpBindFlags, UdpOption, WAKE, Wake,
 };
-use crate::pool::{Counter, Lane, Pool, PoolOf, Ticket};
+use crate::pool::{Counter, Lane, Pool, Ticket};
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
 pub struct Linux<J: Job = Box<dyn Job>> {
@@ -332,6 +334,10 @@ impl<J: Job> Kernel for Linux<J> {
 
     fn udp_set(&mut self, fd: &Descriptor, is_ipv6: bool, option: UdpOption) -> Result<()> {
         udp::set(fd, is_ipv6, option)
+    }
+
+    fn udp_can_segment(&self, fd: &Descriptor) -> bool {
+        udp::can_segment(fd)
     }
 
     #[inline]

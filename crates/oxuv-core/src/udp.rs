@@ -25,6 +25,12 @@ bitflags::bitflags! {
         const FED = 0x08;
         /// Receives several datagrams at a time.
         const SEVERAL = 0x10;
+        /// The kernel was asked to tell more of what is received than its sender.
+        const DESCRIBED = 0x20;
+        /// The kernel was asked whether it cuts datagrams apart for this socket,
+        const PROBED = 0x40;
+        /// and it does not.
+        const PLAIN = 0x80;
     }
 }
 
@@ -194,7 +200,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Sets an option. To join or leave a group, a handle without a socket is bound to any address first, so that others
-    /// may be bound to the same.
+    /// may be bound to the same. Where the kernel cannot coalesce, [`UdpOption::Coalesce`] has no effect.
     ///
     /// # Errors
     /// EINVAL when closing, or for a ttl of 0; EBADF without a socket; EADDRINUSE for a group that was joined already,
@@ -207,8 +213,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let UdpOption::Membership { group, .. } = option {
             self.udp_bind_to_any(key, group, UdpBindFlags { reuse_address: true, ..UdpBindFlags::default() })?;
         }
-        let udp = &self.udps[self.slots[index].state];
-        self.kernel.udp_set(udp.fd.as_ref().ok_or(Errno::EBADF)?, udp.is(UdpFlags::IPV6), option)
+        let udp = &mut self.udps[self.slots[index].state];
+        match self.kernel.udp_set(udp.fd.as_ref().ok_or(Errno::EBADF)?, udp.is(UdpFlags::IPV6), option) {
+            Err(Errno::ENOPROTOOPT | Errno::EOPNOTSUPP) if matches!(option, UdpOption::Coalesce(_)) => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => {
+                // What is told stays told: there may be other reasons for it, and it costs little.
+                if let UdpOption::Coalesce(true) | UdpOption::TellEcn(true) | UdpOption::TellLocal(true) = option {
+                    udp.flags |= UdpFlags::DESCRIBED;
+                }
+                Ok(())
+            }
+        }
     }
 
     /// The address the handle is bound to.

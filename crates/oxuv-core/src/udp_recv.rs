@@ -106,7 +106,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn queue_for(&mut self, key: Key, is_empty: bool) -> Result<Option<Queue>> {
         // As long as there is a step its handle's slot is not freed, so this key is as good as one looked up.
         let queue = match self.step.stage {
-            Stage::UdpReceive if self.step.key == key => Queue::Datagrams,
+            Stage::UdpReceive if self.step.key == key => match self.udps[self.step.state].is(UdpFlags::DESCRIBED) {
+                false => Queue::Datagrams,
+                true => Queue::Described,
+            },
             Stage::UdpReceiveErrors if self.step.key == key => Queue::Errors,
             _ => return Ok(None),
         };

@@ -6,24 +6,49 @@ use std::net::SocketAddr;
 use oxuv_os::datagram::BATCH;
 use oxuv_os::{Address, Errno, Result};
 
-use crate::kernel::{Datagram, Kernel, Readiness, UdpBindFlags};
+use crate::kernel::{Datagram, Kernel, Readiness, SendOptions, UdpBindFlags};
 use crate::slots::flag;
 use crate::stream::Stage;
 use crate::udp::{Udp, UdpFlags};
+use crate::udp_segments::Segments;
 use crate::write::{GATHER, MAX_BUFFERS, MAX_BYTES};
 use crate::{Buffers, Core, Event, Key, Kind, Refused};
+
+/// Where a datagram is sent to, and how.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Target<'a> {
+    /// `None` is the address that the handle is connected to.
+    pub address: Option<&'a Address>,
+    /// Its source address, its congestion mark; the size of its segments, if it is several.
+    pub options: SendOptions,
+}
+
+impl<'a> From<Option<&'a Address>> for Target<'a> {
+    #[inline]
+    fn from(address: Option<&'a Address>) -> Self {
+        Target { address, options: SendOptions::PLAIN }
+    }
+}
 
 /// A datagram that is not sent yet.
 #[derive(Debug)]
 pub(crate) struct Send<U, B> {
     user: U,
-    to: Option<Address>,
-    buffers: B,
+    pub(crate) to: Option<Address>,
+    pub(crate) options: SendOptions,
+    pub(crate) buffers: B,
     /// Its bytes.
     total: usize,
+    /// What of it has gone, if it is several.
+    pub(crate) segments: Segments,
 }
 
 impl<U, B> Send<U, B> {
+    /// Borrowed, to be sent.
+    fn outgoing(&self) -> Outgoing<'_, B> {
+        Outgoing { buffers: &self.buffers, to: self.to.as_ref(), options: given(&self.options) }
+    }
+
     fn end(self, result: Result<()>) -> Sent<U, B> {
         Sent { user: self.user, result, total: self.total, buffers: Some(self.buffers) }
     }
@@ -39,6 +64,19 @@ pub(crate) struct Sent<U, B> {
     buffers: Option<B>,
 }
 
+/// A datagram as it is handed to the kernel.
+struct Outgoing<'a, T> {
+    buffers: &'a T,
+    to: Option<&'a Address>,
+    options: Option<&'a SendOptions>,
+}
+
+/// The options, if there are any.
+#[inline]
+fn given(options: &SendOptions) -> Option<&SendOptions> {
+    (*options != SendOptions::PLAIN).then_some(options)
+}
+
 /// So many parts of several datagrams go in one call.
 const PARTS: usize = 64;
 
@@ -46,6 +84,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Sends a datagram, at once if the kernel takes it, else when it does. `None` is the address that the handle is
     /// connected to. [`Event::Sent`] with `user` comes later, never inside this call, exactly once, in the order of the
     /// calls. A handle without a socket is bound to any address first.
+    ///
+    /// With a [`segment_size`](SendOptions::segment_size) the one buffer is several datagrams, sent in as few calls as the
+    /// kernel can; an error is that of the first that was not sent.
     ///
     /// If the datagram has gone with the call, `buffers` are handed back. Otherwise `keep` makes of them what stays with
     /// the core until the event; then [`Core::take_buffers`] has it.
@@ -57,24 +98,28 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// ENOMEM. What the kernel says of the datagram comes by the event: EMSGSIZE, ECONNREFUSED, ENETUNREACH.
     #[doc(alias = "uv_udp_send")]
     #[inline]
-    pub fn udp_send<T: Buffers>(
+    pub fn udp_send<'a, T: Buffers>(
         &mut self,
         key: Key,
         user: U,
-        to: Option<&Address>,
+        to: impl Into<Target<'a>>,
         buffers: T,
         keep: impl FnOnce(T) -> B,
     ) -> Result<Option<T>, Refused<T>> {
-        match self.prepare_send(key, to, &buffers) {
+        let to = to.into();
+        match self.prepare_send(key, &to, &buffers) {
             Ok(total) => Ok(self.begin_send(key, user, to, buffers, total, keep)),
             Err(error) => Err(Refused { error, given: buffers }),
         }
     }
 
     /// Everything that a send may be refused for.
-    fn prepare_send(&mut self, key: Key, to: Option<&Address>, buffers: &impl Buffers) -> Result<usize> {
-        let total = self.check_send(key, to, buffers)?;
-        self.bind_to_send(key, to)?;
+    fn prepare_send(&mut self, key: Key, to: &Target<'_>, buffers: &impl Buffers) -> Result<usize> {
+        let total = self.check_send(key, to.address, buffers)?;
+        if to.options.segment_size.is_some() && buffers.count() != 1 {
+            return Err(Errno::EINVAL);
+        }
+        self.bind_to_send(key, to.address)?;
         let index = key.index;
         let state = self.slots[index].state;
         let watch = &self.udps[state].watch;
@@ -117,7 +162,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         &mut self,
         key: Key,
         user: U,
-        to: Option<&Address>,
+        to: Target<'_>,
         buffers: T,
         total: usize,
         keep: impl FnOnce(T) -> B,
@@ -131,19 +176,27 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let udp = &mut self.udps[self.slots[index].state];
         // What a report's callback sends follows when all reports are told.
         let is_reporting = self.step.stage == Stage::UdpReport && self.step.key == key;
+        let mut segments = Segments::default();
         if is_first
             && !is_reporting
             && let Some(fd) = &udp.fd
         {
-            let result = send_some(&mut self.kernel, fd, std::iter::once((&buffers, to))).map(drop);
+            let result = match to.options.segment_size {
+                None => {
+                    let datagram = Outgoing { buffers: &buffers, to: to.address, options: given(&to.options) };
+                    send_some(&mut self.kernel, fd, std::iter::once(datagram)).map(drop)
+                }
+                Some(_) => segments.send(&mut self.kernel, fd, &mut udp.flags, &to, buffers.get(0)),
+            };
             if result != Err(Errno::EAGAIN) {
                 udp.done.push_back(Sent { user, result, total, buffers: None });
                 self.feed_udp(index);
                 return Some(buffers);
             }
         }
+        let Target { address, options } = to;
         let is_wanted = !udp.sends.is_empty();
-        udp.sends.push_back(Send { user, to: to.copied(), buffers: keep(buffers), total });
+        udp.sends.push_back(Send { user, to: address.copied(), options, buffers: keep(buffers), total, segments });
         if !is_wanted {
             self.want(index, Readiness::WRITE);
         }
@@ -156,15 +209,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EAGAIN when it does not, or while there are sends that are not reported; else as [`Core::udp_send`], and what the
     /// kernel says of the datagram.
     #[doc(alias = "uv_udp_try_send")]
-    pub fn udp_try_send(&mut self, key: Key, to: Option<&Address>, buffers: &impl Buffers) -> Result<usize> {
-        let total = self.check_send(key, to, buffers)?;
+    pub fn udp_try_send<'a>(&mut self, key: Key, to: impl Into<Target<'a>>, buffers: &impl Buffers) -> Result<usize> {
+        let Target { address, options } = to.into();
+        let total = self.check_send(key, address, buffers)?;
         if self.udp(key)?.count() > 0 {
             return Err(Errno::EAGAIN);
         }
-        self.bind_to_send(key, to)?;
+        self.bind_to_send(key, address)?;
         let udp = &self.udps[self.slots[key.index].state];
         let fd = udp.fd.as_ref().ok_or(Errno::EBADF)?;
-        send_some(&mut self.kernel, fd, std::iter::once((buffers, to)))?;
+        let datagram = Outgoing { buffers, to: address, options: given(&options) };
+        send_some(&mut self.kernel, fd, std::iter::once(datagram))?;
         Ok(total)
     }
 
@@ -201,7 +256,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             for (nth, place) in (sent..count).zip(&mut batch) {
                 *place = Some(get(nth)?);
             }
-            let datagrams = batch.iter().flatten().map(|(buffers, to)| (buffers, to.as_ref()));
+            let datagrams =
+                batch.iter().flatten().map(|(buffers, to)| Outgoing { buffers, to: to.as_ref(), options: None });
             match send_some(&mut self.kernel, fd, datagrams) {
                 Ok(0) => break,
                 Ok(more) => sent += more,
@@ -236,27 +292,34 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.step_report_sent()
     }
 
-    /// Sends what is queued until all is sent, the kernel takes no more, or one fails. If any of it has ended, what the
-    /// reports' callbacks send, and what is left behind one that has failed, has its turn in pending's next round.
+    /// Sends what is queued until all is sent, the kernel takes no more, or one fails. But for the second, what is queued
+    /// by then, also by the reports' callbacks, has its turn in pending's next round.
     fn send_queued_datagrams(&mut self, index: u32) {
-        let Udp { fd, sends, done, flags, .. } = &mut self.udps[self.slots[index].state];
+        let Udp { fd, flags, sends, done, .. } = &mut self.udps[self.slots[index].state];
         let Some(fd) = fd else { return };
-        while !sends.is_empty() {
-            let datagrams = sends.iter().take(BATCH).map(|send| (&send.buffers, send.to.as_ref()));
-            match send_some(&mut self.kernel, fd, datagrams) {
+        if sends.is_empty() {
+            return;
+        }
+        while let Some(first) = sends.front_mut() {
+            let sent = if first.options.segment_size.is_some() {
+                let Send { to, options, buffers, segments, .. } = first;
+                let to = Target { address: to.as_ref(), options: *options };
+                segments.send(&mut self.kernel, fd, flags, &to, buffers.get(0)).map(|()| 1)
+            } else {
+                let single = sends.iter().take(BATCH).take_while(|send| send.options.segment_size.is_none());
+                send_some(&mut self.kernel, fd, single.map(Send::outgoing))
+            };
+            match sent {
                 // `prepare_send` has made room in `done` for all of them.
                 Ok(0) | Err(Errno::EAGAIN) => return,
-                Ok(sent) => {
-                    done.extend(sends.drain(..sent).map(|send| send.end(Ok(()))));
-                    self.pending.feed_udp(flags, self.slots.key(index));
-                }
+                Ok(sent) => done.extend(sends.drain(..sent).map(|send| send.end(Ok(())))),
                 Err(error) => {
                     done.extend(sends.pop_front().map(|send| send.end(Err(error))));
-                    self.pending.feed_udp(flags, self.slots.key(index));
-                    return;
+                    break;
                 }
             }
         }
+        self.feed_udp(index);
     }
 
     /// Reports what had been sent when this began, also if one of the callbacks closes the handle.
@@ -303,24 +366,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 fn send_some<'a, K: Kernel, T: Buffers + 'a>(
     kernel: &mut K,
     fd: &K::Fd,
-    mut datagrams: impl Iterator<Item = (&'a T, Option<&'a Address>)>,
+    mut datagrams: impl Iterator<Item = Outgoing<'a, T>>,
 ) -> Result<usize> {
-    let Some((first, to)) = datagrams.next() else { return Ok(0) };
+    let Some(outgoing) = datagrams.next() else { return Ok(0) };
+    let Outgoing { buffers: first, to, options } = outgoing;
     let sent = match first.count() {
         1 => {
             let mut slices = [IoSlice::new(&[]); PARTS];
             slices[0] = IoSlice::new(first.get(0));
-            send_batch(kernel, fd, to, slices, 1, datagrams)
+            send_batch(kernel, fd, (to, options), slices, 1, datagrams)
         }
         count if count <= PARTS => {
             let mut slices = [IoSlice::new(&[]); PARTS];
             fill(&mut slices, first);
-            send_batch(kernel, fd, to, slices, count, datagrams)
+            send_batch(kernel, fd, (to, options), slices, count, datagrams)
         }
         count if count <= GATHER => {
             let mut slices = [IoSlice::new(&[]); GATHER];
             fill(&mut slices, first);
-            kernel.send_datagrams(fd, &[Datagram { to, parts: &slices[..count] }])
+            kernel.send_datagrams(fd, &[Datagram { to, parts: &slices[..count], options }])
         }
         // More than the system takes for one datagram.
         _ => Err(Errno::EMSGSIZE),
@@ -341,27 +405,27 @@ fn fill<'a>(slices: &mut [IoSlice<'a>], buffers: &'a impl Buffers) {
 fn send_batch<'a, K: Kernel, T: Buffers + 'a>(
     kernel: &mut K,
     fd: &K::Fd,
-    first: Option<&'a Address>,
+    first: (Option<&'a Address>, Option<&'a SendOptions>),
     mut slices: [IoSlice<'a>; PARTS],
     mut used: usize,
-    others: impl Iterator<Item = (&'a T, Option<&'a Address>)>,
+    others: impl Iterator<Item = Outgoing<'a, T>>,
 ) -> Result<usize> {
-    // For each datagram its address, and where its parts end.
+    // For each datagram where it goes and how, and where its parts end.
     let mut ends = [(first, used); BATCH];
     let mut count = 1;
-    for (buffers, to) in others.take(BATCH - 1) {
+    for Outgoing { buffers, to, options } in others.take(BATCH - 1) {
         if buffers.count() > PARTS - used {
             break;
         }
         fill(&mut slices[used..], buffers);
         used += buffers.count();
-        ends[count] = (to, used);
+        ends[count] = ((to, options), used);
         count += 1;
     }
-    let mut datagrams = [Datagram { to: None, parts: &[] }; BATCH];
+    let mut datagrams = [Datagram { to: None, parts: &[], options: None }; BATCH];
     let mut begin = 0;
-    for (datagram, &(to, end)) in datagrams.iter_mut().zip(&ends[..count]) {
-        *datagram = Datagram { to, parts: &slices[begin..end] };
+    for (datagram, &((to, options), end)) in datagrams.iter_mut().zip(&ends[..count]) {
+        *datagram = Datagram { to, parts: &slices[begin..end], options };
         begin = end;
     }
     kernel.send_datagrams(fd, &datagrams[..count])

@@ -1,7 +1,7 @@
 //! The callbacks that the library is given: they tell the runner.
 
-use std::cell::{RefCell, UnsafeCell};
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use libuv_sys2::*;
 use oxuv_order::{Callback, Listener, What};
@@ -15,6 +15,8 @@ pub(crate) struct Slot {
     listener: Listener,
     /// What reads read into: one at a time.
     buffer: RefCell<Vec<u8>>,
+    /// The script wants to hear of memory that is asked for.
+    pub(crate) hears_alloc: Cell<bool>,
 }
 
 impl Slot {
@@ -22,7 +24,7 @@ impl Slot {
         // SAFETY: all its variants are made of numbers, pointers that may be null, and optional functions.
         let memory = UnsafeCell::new(unsafe { std::mem::zeroed() });
         let (name, listener) = (name.to_owned(), listener.clone());
-        Slot { memory, name, listener, buffer: RefCell::default() }
+        Slot { memory, name, listener, buffer: RefCell::default(), hears_alloc: Cell::default() }
     }
 
     /// The handle, as whatever kind it is.
@@ -85,12 +87,21 @@ pub(crate) unsafe extern "C" fn on_connection<const OTHER: bool>(server: *mut uv
 
 pub(crate) unsafe extern "C" fn on_alloc(handle: *mut uv_handle_t, size: usize, buffer: *mut uv_buf_t) {
     // SAFETY: the library passes a handle of ours.
-    let mut memory = unsafe { slot(handle) }.buffer.borrow_mut();
-    memory.resize(size, 0);
-    let filled = uv_buf_t { base: memory.as_mut_ptr().cast::<c_char>(), len: size };
+    let slot = unsafe { slot(handle) };
+    let mut memory = slot.buffer.borrow_mut();
+    // SAFETY: it is a handle of the kind that it says.
+    let is_udp = unsafe { (*handle).type_ } == uv_handle_type_UV_UDP;
+    // SAFETY: it is asked of a UDP handle only.
+    let several = is_udp && unsafe { (Library::get().uv_udp_using_recvmmsg)(handle.cast()) } != 0;
+    memory.resize(if several { 4 * size } else { size }, 0);
+    let filled = uv_buf_t { base: memory.as_mut_ptr().cast::<c_char>(), len: memory.len() };
+    drop(memory);
     // SAFETY: the library passes a place for the answer. The memory stays where it is until the next alloc callback of
-    // this stream, since nobody else touches it.
+    // this handle, since nobody else touches it.
     unsafe { buffer.write(filled) };
+    if slot.hears_alloc.get() {
+        slot.tell(false, What::Alloc, None, String::new());
+    }
 }
 
 pub(crate) unsafe extern "C" fn on_read<const OTHER: bool>(
@@ -98,14 +109,35 @@ pub(crate) unsafe extern "C" fn on_read<const OTHER: bool>(
     count: isize,
     _buffer: *const uv_buf_t,
 ) {
+    // SAFETY: the library passes a handle of ours.
+    let slot = unsafe { slot(stream) };
     let text = match count {
-        // A buffer that was handed back: nothing that a script is about.
-        0 => return,
-        1.. => count.to_string(),
+        // A buffer that was handed back: of interest only to who hears that it was asked for.
+        0 if !slot.hears_alloc.get() => return,
+        0.. => count.to_string(),
         _ => error_name(count as c_int),
     };
+    slot.tell(OTHER, What::Read, None, text);
+}
+
+pub(crate) unsafe extern "C" fn on_receive<const OTHER: bool>(
+    udp: *mut uv_udp_t,
+    count: isize,
+    _buffer: *const uv_buf_t,
+    from: *const sockaddr,
+    flags: c_uint,
+) {
     // SAFETY: the library passes a handle of ours.
-    unsafe { slot(stream) }.tell(OTHER, What::Read, None, text);
+    let slot = unsafe { slot(udp) };
+    let text = match count {
+        // As for streams. A datagram may be empty, but it has a sender.
+        0 if from.is_null() && !slot.hears_alloc.get() => return,
+        0 if from.is_null() && flags & uv_udp_flags_UV_UDP_MMSG_FREE as c_uint != 0 => "free".to_owned(),
+        0 if from.is_null() => "none".to_owned(),
+        0.. => count.to_string(),
+        _ => error_name(count as c_int),
+    };
+    slot.tell(OTHER, What::Receive, None, text);
 }
 
 /// Puts the handle's name into the list that the walk was given.

@@ -133,6 +133,11 @@ impl Driver for Libuv {
                 self.make(name, |handle| call!(self.uv_async_init(self.lp, handle, callback)))
             }
             Kind::Tcp => self.make(name, |handle| call!(self.uv_tcp_init(self.lp, handle))),
+            Kind::Udp => self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, 0))),
+            Kind::UdpSeveral => {
+                let flags = uv_udp_flags_UV_UDP_RECVMMSG as c_uint;
+                self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, flags)))
+            }
         }
     }
 
@@ -175,6 +180,7 @@ impl Driver for Libuv {
             uv_handle_type_UV_CHECK => call!(self.uv_check_stop(self.get(name))),
             uv_handle_type_UV_POLL => call!(self.uv_poll_stop(self.get(name))),
             uv_handle_type_UV_TCP => call!(self.uv_read_stop(self.get(name))),
+            uv_handle_type_UV_UDP => call!(self.uv_udp_recv_stop(self.get(name))),
             _ => panic!("{name} cannot be stopped"),
         })
     }
@@ -222,19 +228,33 @@ impl Driver for Libuv {
         named(call!(self.uv_poll_start(self.get(&callback.name), wanted, pick!(callback, on_poll))))
     }
 
+    fn hear_alloc(&self, name: &str) {
+        self.slot(name).hears_alloc.set(true);
+    }
+
     fn open(&self, name: &str, socket: OwnedFd) -> Outcome {
-        named(call!(self.uv_tcp_open(self.get(name), socket.into_raw_fd())))
+        named(match self.kind(name) {
+            uv_handle_type_UV_UDP => call!(self.uv_udp_open(self.get(name), socket.into_raw_fd())),
+            _ => call!(self.uv_tcp_open(self.get(name), socket.into_raw_fd())),
+        })
     }
 
     fn bind(&self, name: &str, address: SocketAddr) -> Outcome {
         let address = to_c(address);
-        named(call!(self.uv_tcp_bind(self.get(name), (&raw const address).cast(), 0 as c_uint)))
+        named(match self.kind(name) {
+            uv_handle_type_UV_UDP => call!(self.uv_udp_bind(self.get(name), (&raw const address).cast(), 0)),
+            _ => call!(self.uv_tcp_bind(self.get(name), (&raw const address).cast(), 0)),
+        })
     }
 
     fn address(&self, name: &str) -> Outcome<SocketAddr> {
         let mut address = to_c(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0).into());
         let mut size = size_of_val(&address) as c_int;
-        named(call!(self.uv_tcp_getsockname(self.get(name), (&raw mut address).cast(), &raw mut size)))?;
+        let place = (&raw mut address).cast();
+        named(match self.kind(name) {
+            uv_handle_type_UV_UDP => call!(self.uv_udp_getsockname(self.get(name), place, &raw mut size)),
+            _ => call!(self.uv_tcp_getsockname(self.get(name), place, &raw mut size)),
+        })?;
         let ip = Ipv4Addr::from(address.sin_addr.s_addr.to_ne_bytes());
         Ok(SocketAddrV4::new(ip, u16::from_be(address.sin_port)).into())
     }
@@ -250,6 +270,9 @@ impl Driver for Libuv {
 
     fn connect(&self, name: &str, address: SocketAddr) -> Outcome {
         let address = to_c(address);
+        if self.kind(name) == uv_handle_type_UV_UDP {
+            return named(call!(self.uv_udp_connect(self.get(name), (&raw const address).cast())));
+        }
         Request::make(self.slot(name), None, Vec::new(), |request, _| {
             call!(self.uv_tcp_connect(request, self.get(name), (&raw const address).cast(), Some(on_connect)))
         })
@@ -281,7 +304,10 @@ impl Driver for Libuv {
     }
 
     fn write_queue_size(&self, name: &str) -> usize {
-        call!(self.uv_stream_get_write_queue_size(self.get(name)))
+        match self.kind(name) {
+            uv_handle_type_UV_UDP => call!(self.uv_udp_get_send_queue_size(self.get(name))),
+            _ => call!(self.uv_stream_get_write_queue_size(self.get(name))),
+        }
     }
 
     fn is_readable(&self, name: &str) -> bool {
@@ -291,6 +317,27 @@ impl Driver for Libuv {
     fn is_writable(&self, name: &str) -> bool {
         call!(self.uv_is_writable(self.get(name))) != 0
     }
+
+    fn receive_start(&self, callback: &Callback) -> Outcome {
+        named(call!(self.uv_udp_recv_start(self.get(&callback.name), Some(on_alloc), pick!(callback, on_receive))))
+    }
+
+    fn send_datagram(&self, name: &str, number: u32, bytes: Vec<u8>, to: Option<SocketAddr>) -> Outcome {
+        let to = to.map(to_c);
+        Request::make(self.slot(name), Some(number), bytes, |request, buffer| {
+            call!(self.uv_udp_send(request, self.get(name), buffer, 1, to_pointer(&to), Some(on_send)))
+        })
+    }
+
+    fn try_send_datagram(&self, name: &str, bytes: &[u8], to: Option<SocketAddr>) -> Outcome<usize> {
+        let to = to.map(to_c);
+        let sent = call!(self.uv_udp_try_send(self.get(name), &buffer_of(bytes), 1, to_pointer(&to)));
+        usize::try_from(sent).map_err(|_| error_name(sent))
+    }
+}
+
+fn to_pointer(address: &Option<libc::sockaddr_in>) -> *const sockaddr {
+    address.as_ref().map_or(std::ptr::null(), |address| (&raw const *address).cast())
 }
 
 fn to_c(address: SocketAddr) -> libc::sockaddr_in {

@@ -86,6 +86,17 @@ functions! {
     fn uv_stream_get_write_queue_size(*const uv_stream_t) -> usize;
     fn uv_is_readable(*const uv_stream_t) -> c_int;
     fn uv_is_writable(*const uv_stream_t) -> c_int;
+    fn uv_udp_init_ex(*mut uv_loop_t, *mut uv_udp_t, c_uint) -> c_int;
+    fn uv_udp_open(*mut uv_udp_t, c_int) -> c_int;
+    fn uv_udp_bind(*mut uv_udp_t, *const sockaddr, c_uint) -> c_int;
+    fn uv_udp_connect(*mut uv_udp_t, *const sockaddr) -> c_int;
+    fn uv_udp_getsockname(*const uv_udp_t, *mut sockaddr, *mut c_int) -> c_int;
+    fn uv_udp_send(*mut uv_udp_send_t, *mut uv_udp_t, *const uv_buf_t, c_uint, *const sockaddr, uv_udp_send_cb) -> c_int;
+    fn uv_udp_try_send(*mut uv_udp_t, *const uv_buf_t, c_uint, *const sockaddr) -> c_int;
+    fn uv_udp_recv_start(*mut uv_udp_t, uv_alloc_cb, uv_udp_recv_cb) -> c_int;
+    fn uv_udp_recv_stop(*mut uv_udp_t) -> c_int;
+    fn uv_udp_using_recvmmsg(*const uv_udp_t) -> c_int;
+    fn uv_udp_get_send_queue_size(*const uv_udp_t) -> usize;
 }
 
 /// Where the functions that the scripts call are from: the file, and the version that it says.

@@ -62,6 +62,11 @@ pub(crate) unsafe extern "C" fn on_write(request: *mut uv_write_t, status: c_int
     unsafe { Request::ended(request, What::Write, status) };
 }
 
+pub(crate) unsafe extern "C" fn on_send(request: *mut uv_udp_send_t, status: c_int) {
+    // SAFETY: the library passes a request of ours, for the last time.
+    unsafe { Request::ended(request, What::Send, status) };
+}
+
 pub(crate) unsafe extern "C" fn on_shutdown(request: *mut uv_shutdown_t, status: c_int) {
     // SAFETY: the library passes a request of ours, for the last time.
     unsafe { Request::ended(request, What::Shutdown, status) };

@@ -1,5 +1,6 @@
 //! The verbs of the scripts.
 
+use std::net::SocketAddr;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -45,6 +46,9 @@ impl<D: Driver> Runner<D> {
             ("stream", names) => all(names, |name| {
                 self.init(Kind::Tcp, verb, name).and_then(|()| driver.open(name, self.outside.socket(name)))
             }),
+            ("mailbox", names) => all(names, |name| {
+                self.init(Kind::Udp, verb, name).and_then(|()| driver.open(name, self.outside.mailbox(name)))
+            }),
             ("close", names) => all(names, |name| driver.close(name)),
             ("stop", names) => all(names, |name| driver.stop(name)),
             ("ref", names) => all(names, |name| driver.set_ref(name, true)),
@@ -66,6 +70,8 @@ impl<D: Driver> Runner<D> {
             ("set_repeat", [name, repeat]) => driver.timer_set_repeat(name, parse(repeat)).text(),
             ("repeat?", [name]) => driver.timer_repeat(name).text(),
             ("due_in?", [name]) => driver.timer_due_in(name).text(),
+            ("hear_alloc", [name]) => ok(|| driver.hear_alloc(name)),
+            ("receive" | "send_to" | "try_send" | "fill_network", _) => self.act_on_udp(verb, words),
             _ => self.act_on_stream(verb, words),
         }
     }
@@ -86,7 +92,7 @@ impl<D: Driver> Runner<D> {
                 self.set_kind(client, "tcp");
                 driver.accept(server, client).text()
             }
-            ("connect", [name, "nowhere"]) => driver.connect(name, outside.refusing()).text(),
+            ("connect", [name, "nowhere"]) => driver.connect(name, self.nowhere(name)).text(),
             ("connect", [name, server]) => {
                 driver.address(server).and_then(|address| driver.connect(name, address)).text()
             }
@@ -111,6 +117,33 @@ impl<D: Driver> Runner<D> {
         }
     }
 
+    /// Verbs with a UDP handle.
+    fn act_on_udp(&self, verb: &str, words: &[&str]) -> String {
+        let driver = &self.driver;
+        let address = |name: &str, to: &str| match to {
+            "peer" => Ok(None),
+            "nowhere" => Ok(Some(self.nowhere(name))),
+            _ => driver.address(to).map(Some),
+        };
+        let bytes = |count: &str| vec![b'x'; parse(count) as usize];
+        match *words {
+            [name] if verb == "receive" => driver.receive_start(&callback(name)).text(),
+            [name] if verb == "fill_network" => ok(|| while driver.try_send_datagram(name, b"x", None).is_ok() {}),
+            [name, to, count] if verb == "send_to" => address(name, to)
+                .and_then(|to| driver.send_datagram(name, self.count(&format!("sends of {name}")), bytes(count), to))
+                .text(),
+            [name, to, count] if verb == "try_send" => {
+                address(name, to).and_then(|to| driver.try_send_datagram(name, &bytes(count), to)).text()
+            }
+            _ => format!("no action: {verb} {}", words.join(" ")),
+        }
+    }
+
+    /// An address that refuses what a handle of this kind sends there.
+    fn nowhere(&self, name: &str) -> SocketAddr {
+        if self.kind(name) == "tcp" { self.outside.refusing() } else { self.outside.refusing_datagrams() }
+    }
+
     fn init(&self, kind: Kind, verb: &str, name: &str) -> Outcome {
         self.set_kind(name, verb);
         self.driver.init(kind, name)
@@ -130,6 +163,10 @@ impl<D: Driver> Runner<D> {
                 self.outside.feed(&by.name, 1);
                 driver.read_start(&by)
             }
+            "mailbox" => {
+                self.outside.feed(&by.name, 1);
+                driver.receive_start(&by)
+            }
             _ => driver.watcher_start(&by),
         }
     }
@@ -143,6 +180,8 @@ fn kind_of(word: &str) -> Option<Kind> {
         "check" => Kind::Check,
         "async" => Kind::Async,
         "tcp" => Kind::Tcp,
+        "udp" => Kind::Udp,
+        "udp_several" => Kind::UdpSeveral,
         _ => return None,
     })
 }

@@ -20,6 +20,9 @@ pub enum Kind {
     Check,
     Async,
     Tcp,
+    Udp,
+    /// One that receives several datagrams at a time.
+    UdpSeveral,
 }
 
 /// How long a run goes on.
@@ -52,6 +55,9 @@ pub enum What {
     Read,
     Write,
     Shutdown,
+    Receive,
+    Send,
+    Alloc,
 }
 
 /// A callback that is called.
@@ -61,7 +67,7 @@ pub struct Call {
     pub callback: Callback,
     /// About what.
     pub what: What,
-    /// Of a write: its number.
+    /// Of a write, and of the sending of a datagram: its number.
     pub number: Option<u32>,
     /// An error's name, the bytes read, the letters of what is ready; empty when there is nothing to be said.
     pub result: String,
@@ -84,6 +90,9 @@ impl What {
             What::Read => " read",
             What::Write => " write",
             What::Shutdown => " shutdown",
+            What::Receive => " receive",
+            What::Send => " send",
+            What::Alloc => " alloc",
         }
     }
 }
@@ -146,7 +155,7 @@ pub trait Driver {
     fn is_closing(&self, name: &str) -> bool;
     fn has_ref(&self, name: &str) -> bool;
     fn set_ref(&self, name: &str, on: bool) -> Outcome;
-    /// Stops a handle; of a stream, reading.
+    /// Stops a handle; of a stream, reading; of a UDP handle, receiving.
     fn stop(&self, name: &str) -> Outcome;
 
     /// In milliseconds.
@@ -161,12 +170,16 @@ pub trait Driver {
     /// The letters are `r`, `w`, `d` (disconnect) and `p` (priority).
     fn poll_start(&self, callback: &Callback, letters: &str) -> Outcome;
 
+    /// Tells from now on also when memory is asked for, and when it comes back unused.
+    fn hear_alloc(&self, name: &str);
+
     fn open(&self, name: &str, socket: OwnedFd) -> Outcome;
     fn bind(&self, name: &str, address: SocketAddr) -> Outcome;
     fn address(&self, name: &str) -> Outcome<SocketAddr>;
     fn listen(&self, callback: &Callback) -> Outcome;
     /// Accepts a connection as a new handle.
     fn accept(&self, server: &str, client: &str) -> Outcome;
+    /// Of a UDP handle, there is no callback.
     fn connect(&self, name: &str, address: SocketAddr) -> Outcome;
     fn read_start(&self, callback: &Callback) -> Outcome;
     fn write(&self, name: &str, number: u32, bytes: Vec<u8>) -> Outcome;
@@ -176,4 +189,9 @@ pub trait Driver {
     fn write_queue_size(&self, name: &str) -> usize;
     fn is_readable(&self, name: &str) -> bool;
     fn is_writable(&self, name: &str) -> bool;
+
+    fn receive_start(&self, callback: &Callback) -> Outcome;
+    /// Sends a datagram; `None` is whom the handle is connected to.
+    fn send_datagram(&self, name: &str, number: u32, bytes: Vec<u8>, to: Option<SocketAddr>) -> Outcome;
+    fn try_send_datagram(&self, name: &str, bytes: &[u8], to: Option<SocketAddr>) -> Outcome<usize>;
 }

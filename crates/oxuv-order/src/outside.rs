@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixDatagram, UnixStream};
 
 use rustix::net::{AddressFamily, SocketType};
 
@@ -19,6 +19,8 @@ pub(crate) struct Outside {
     polled: RefCell<HashMap<String, UnixStream>>,
     /// The other ends, of poll handles and of opened streams.
     ends: RefCell<HashMap<String, UnixStream>>,
+    /// The other ends of UDP handles.
+    mailboxes: RefCell<HashMap<String, UnixDatagram>>,
     /// Bound, but nobody listens there.
     refusing: RefCell<Vec<OwnedFd>>,
 }
@@ -32,6 +34,14 @@ impl Outside {
         ours.into()
     }
 
+    /// As `socket`, for datagrams.
+    pub(crate) fn mailbox(&self, name: &str) -> OwnedFd {
+        let (ours, theirs) = UnixDatagram::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        self.mailboxes.borrow_mut().insert(name.to_owned(), theirs);
+        ours.into()
+    }
+
     /// As `socket`, for a poll handle: both ends stay outside.
     pub(crate) fn polled<T>(&self, name: &str, init: impl FnOnce(BorrowedFd<'_>) -> T) -> T {
         let socket = UnixStream::from(self.socket(name));
@@ -40,18 +50,28 @@ impl Outside {
         done
     }
 
-    /// The other end writes.
+    /// The other end writes; a datagram, if it is of a UDP handle.
     pub(crate) fn feed(&self, name: &str, count: usize) {
+        if let Some(mailbox) = self.mailboxes.borrow().get(name) {
+            mailbox.send(&vec![b'x'; count]).unwrap();
+            return;
+        }
         self.ends.borrow_mut().get_mut(name).unwrap().write_all(&vec![b'x'; count]).unwrap();
     }
 
     /// The other end is closed: a reset if there is something unread.
     pub(crate) fn hang_up(&self, name: &str) {
+        if self.mailboxes.borrow_mut().remove(name).is_some() {
+            return;
+        }
         self.ends.borrow_mut().remove(name).unwrap();
     }
 
     /// The other end reads all there is.
     pub(crate) fn take(&self, name: &str) -> usize {
+        if let Some(mailbox) = self.mailboxes.borrow().get(name) {
+            return std::iter::from_fn(|| mailbox.recv(&mut [0; 1024]).ok()).sum();
+        }
         drain(self.ends.borrow_mut().get_mut(name).unwrap())
     }
 
@@ -72,6 +92,17 @@ impl Outside {
         let address = rustix::net::getsockname(&socket).unwrap();
         self.refusing.borrow_mut().push(socket);
         address.try_into().unwrap()
+    }
+}
+
+impl Outside {
+    /// An address where datagrams are refused: somebody is there, who is connected to somebody else.
+    pub(crate) fn refusing_datagrams(&self) -> SocketAddr {
+        let socket = UdpSocket::bind(ANY_PORT).unwrap();
+        let address = socket.local_addr().unwrap();
+        socket.connect(address).unwrap();
+        self.refusing.borrow_mut().push(socket.into());
+        address
     }
 }
 

@@ -190,7 +190,8 @@ impl<D: Driver> Runner<D> {
 fn list(calls: &[String]) -> String {
     let mut lines: Vec<(&str, Option<(u32, u32)>)> = Vec::new();
     for call in calls {
-        let numbered = call.rsplit_once(" write ").and_then(|(_, number)| number.parse::<u32>().ok());
+        let numbered = call.rsplit_once(" write ").or_else(|| call.rsplit_once(" send "));
+        let numbered = numbered.and_then(|(_, number)| number.parse::<u32>().ok());
         let Some(number) = numbered else {
             lines.push((call, None));
             continue;

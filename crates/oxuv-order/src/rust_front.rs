@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use oxuv::{Async, Check, Errno, Handle, Idle, Loop, Poll, Prepare, Readiness, Tcp, Timer};
+use oxuv::{Async, Check, Errno, Handle, Idle, Loop, Poll, Prepare, Readiness, Tcp, Timer, Udp};
 
 use crate::driver::{Callback, Driver, Kind, Listener, Mode, Outcome, What};
 use crate::script::Side;
@@ -27,6 +27,7 @@ enum Any {
     Async(Async),
     Poll(Poll),
     Tcp(Tcp),
+    Udp(Udp),
 }
 
 impl Any {
@@ -39,6 +40,7 @@ impl Any {
             Any::Async(handle) => handle,
             Any::Poll(handle) => handle,
             Any::Tcp(handle) => handle,
+            Any::Udp(handle) => handle,
         }
     }
 }
@@ -62,6 +64,13 @@ impl RustFront {
         }
     }
 
+    fn udp(&self, name: &str) -> Udp {
+        match self.get(name) {
+            Any::Udp(udp) => udp,
+            _ => panic!("{name} is no UDP handle"),
+        }
+    }
+
     fn keep(&self, name: &str, handle: Any) {
         self.handles.borrow_mut().insert(name.to_owned(), handle);
     }
@@ -73,7 +82,7 @@ impl RustFront {
     }
 
     /// A closure that tells of the end of a request.
-    fn ends(&self, name: &str, what: What, number: Option<u32>) -> impl FnOnce(&Tcp, oxuv::Result<()>) + use<> {
+    fn ends<H>(&self, name: &str, what: What, number: Option<u32>) -> impl FnOnce(&H, oxuv::Result<()>) + use<H> {
         let (listener, callback) = (self.listener.clone(), itself(name));
         move |_, result| listener.tell(&callback, what, number, error_name(result))
     }
@@ -132,6 +141,8 @@ impl Driver for RustFront {
             Kind::Check => Check::new(lp).map(Any::Check),
             Kind::Async => Async::new(lp, self.tells(&itself(name))).map(Any::Async),
             Kind::Tcp => Tcp::new(lp).map(Any::Tcp),
+            Kind::Udp => Udp::new(lp).map(Any::Udp),
+            Kind::UdpSeveral => Udp::receiving_several(lp).map(Any::Udp),
         };
         named(handle).map(|handle| self.keep(name, handle))
     }
@@ -170,6 +181,7 @@ impl Driver for RustFront {
             Any::Check(check) => check.stop(),
             Any::Poll(poll) => poll.stop(),
             Any::Tcp(tcp) => tcp.read_stop(),
+            Any::Udp(udp) => udp.receive_stop(),
             Any::Async(_) => panic!("an async handle cannot be stopped"),
         })
     }
@@ -221,16 +233,28 @@ impl Driver for RustFront {
         }))
     }
 
+    /// A closure has no memory to be asked for.
+    fn hear_alloc(&self, _name: &str) {}
+
     fn open(&self, name: &str, socket: OwnedFd) -> Outcome {
-        named(self.tcp(name).open(socket))
+        named(match self.get(name) {
+            Any::Udp(udp) => udp.open(socket),
+            _ => self.tcp(name).open(socket),
+        })
     }
 
     fn bind(&self, name: &str, address: SocketAddr) -> Outcome {
-        named(self.tcp(name).bind(address))
+        named(match self.get(name) {
+            Any::Udp(udp) => udp.bind(address),
+            _ => self.tcp(name).bind(address),
+        })
     }
 
     fn address(&self, name: &str) -> Outcome<SocketAddr> {
-        named(self.tcp(name).local_addr())
+        named(match self.get(name) {
+            Any::Udp(udp) => udp.local_addr(),
+            _ => self.tcp(name).local_addr(),
+        })
     }
 
     fn listen(&self, callback: &Callback) -> Outcome {
@@ -245,7 +269,10 @@ impl Driver for RustFront {
     }
 
     fn connect(&self, name: &str, address: SocketAddr) -> Outcome {
-        named(self.tcp(name).connect(address, self.ends(name, What::Connect, None)))
+        named(match self.get(name) {
+            Any::Udp(udp) => udp.connect(address),
+            _ => self.tcp(name).connect(address, self.ends(name, What::Connect, None)),
+        })
     }
 
     fn read_start(&self, callback: &Callback) -> Outcome {
@@ -273,7 +300,10 @@ impl Driver for RustFront {
     }
 
     fn write_queue_size(&self, name: &str) -> usize {
-        self.tcp(name).write_queue_size()
+        match self.get(name) {
+            Any::Udp(udp) => udp.send_queue_size(),
+            _ => self.tcp(name).write_queue_size(),
+        }
     }
 
     fn is_readable(&self, name: &str) -> bool {
@@ -282,6 +312,22 @@ impl Driver for RustFront {
 
     fn is_writable(&self, name: &str) -> bool {
         self.tcp(name).is_writable()
+    }
+
+    fn receive_start(&self, callback: &Callback) -> Outcome {
+        let (listener, by) = (self.listener.clone(), callback.clone());
+        named(self.udp(&callback.name).receive_start(move |_, datagram| {
+            let text = datagram.map_or_else(|error| format!("{error:?}"), |datagram| datagram.bytes.len().to_string());
+            listener.tell(&by, What::Receive, None, text);
+        }))
+    }
+
+    fn send_datagram(&self, name: &str, number: u32, bytes: Vec<u8>, to: Option<SocketAddr>) -> Outcome {
+        named(self.udp(name).send(bytes, to, self.ends(name, What::Send, Some(number))))
+    }
+
+    fn try_send_datagram(&self, name: &str, bytes: &[u8], to: Option<SocketAddr>) -> Outcome<usize> {
+        named(self.udp(name).try_send(bytes, to))
     }
 }
 

@@ -2,10 +2,14 @@
 
 use std::io::IoSlice;
 use std::mem::{MaybeUninit, zeroed};
+use std::net::IpAddr;
+use std::num::NonZeroU16;
 use std::os::fd::AsRawFd;
 
 use libc::{c_int, iovec, mmsghdr, msghdr, socklen_t};
 
+use crate::control::{Control, describe, make_room, take_error};
+pub use crate::control::{Ecn, SendOptions};
 use crate::net::SendFlags;
 use crate::{Address, Descriptor, Errno, Result};
 
@@ -19,6 +23,8 @@ pub struct Datagram<'a> {
     pub to: Option<&'a Address>,
     /// What it consists of, at most 1024 parts.
     pub parts: &'a [IoSlice<'a>],
+    /// How it is sent; `None` as the socket sends.
+    pub options: Option<&'a SendOptions>,
 }
 
 /// A datagram that was received, or what has become of one that was sent.
@@ -33,10 +39,33 @@ pub struct Received<'a> {
     /// A message about a failure, from the queue of errors. `from` is who has told of it, `bytes` the datagram that it
     /// is about.
     pub error: Option<Errno>,
+    /// The bytes are several datagrams of this size each, the last of which may be smaller.
+    pub segment_size: Option<NonZeroU16>,
+    /// Its congestion mark, if the socket was asked to tell it.
+    pub ecn: Option<Ecn>,
+    /// The local address at which it came, if the socket was asked to tell it. Of a datagram to a group of IPv6, the
+    /// group's.
+    pub local: Option<IpAddr>,
 }
 
-impl Received<'_> {
-    const NONE: Received<'static> = Received { bytes: &[], from: Address::none(), is_truncated: false, error: None };
+impl<'a> Received<'a> {
+    /// Nothing, from nobody.
+    pub const NONE: Received<'static> = Received {
+        bytes: &[],
+        from: Address::none(),
+        is_truncated: false,
+        error: None,
+        segment_size: None,
+        ecn: None,
+        local: None,
+    };
+
+    /// The datagrams that `bytes` are: one, if it was not coalesced with others.
+    pub fn datagrams(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let (bytes, size) = (self.bytes, self.segment_size.map_or(usize::MAX, |size| size.get().into()));
+        // An empty datagram is one, too.
+        bytes.is_empty().then_some(bytes).into_iter().chain(bytes.chunks(size))
+    }
 }
 
 /// Several datagrams, received into one buffer, each at the beginning of a part of its own.
@@ -82,6 +111,8 @@ impl<'a> Batch<'a> {
 pub enum Queue {
     /// What was received.
     Datagrams,
+    /// The same, and what the socket was asked to tell of each.
+    Described,
     /// What is told of failures.
     Errors,
 }
@@ -89,7 +120,7 @@ pub enum Queue {
 impl Queue {
     fn flags(self) -> c_int {
         match self {
-            Queue::Datagrams => 0,
+            Queue::Datagrams | Queue::Described => 0,
             Queue::Errors => libc::MSG_ERRQUEUE,
         }
     }
@@ -105,7 +136,8 @@ pub fn send(fd: &Descriptor, datagrams: &[Datagram<'_>], flags: SendFlags) -> Re
     match datagrams {
         [] => Ok(0),
         [datagram] => {
-            let header = header(datagram);
+            let mut control = Control::new();
+            let header = header(datagram, &mut control);
             // SAFETY: the header names memory that is borrowed, and that the kernel reads only.
             retry(|| unsafe { libc::sendmsg(fd.as_raw_fd(), &raw const header, flags.bits() as c_int) })?;
             Ok(1)
@@ -117,18 +149,36 @@ pub fn send(fd: &Descriptor, datagrams: &[Datagram<'_>], flags: SendFlags) -> Re
 fn send_several(fd: &Descriptor, datagrams: &[Datagram<'_>], flags: SendFlags) -> Result<usize> {
     // SAFETY: integers and pointers only; zero is a value of all of them.
     let mut messages: [mmsghdr; BATCH] = unsafe { zeroed() };
+    let mut control = [const { Control::new() }; BATCH];
     let count = datagrams.len().min(BATCH);
-    for (message, datagram) in messages.iter_mut().zip(datagrams) {
-        message.msg_hdr = header(datagram);
+    for ((message, control), datagram) in messages.iter_mut().zip(&mut control).zip(datagrams) {
+        message.msg_hdr = header(datagram, control);
     }
     // SAFETY: so many headers there are; each names memory that is borrowed, and that the kernel reads only.
     let sent = retry(|| unsafe {
         libc::sendmmsg(fd.as_raw_fd(), messages.as_mut_ptr(), count as u32, flags.bits() as _) as isize
-    })?;
-    Ok(sent)
+    });
+    match sent {
+        Err(Errno::ENOSYS | Errno::EPERM) => send_one_by_one(fd, datagrams, flags),
+        sent => sent,
+    }
 }
 
-fn header(datagram: &Datagram<'_>) -> msghdr {
+/// For seccomp filters that do not know the call for several.
+#[cold]
+fn send_one_by_one(fd: &Descriptor, datagrams: &[Datagram<'_>], flags: SendFlags) -> Result<usize> {
+    for (nth, datagram) in datagrams.iter().take(BATCH).enumerate() {
+        match send(fd, std::slice::from_ref(datagram), flags) {
+            Err(error) if nth == 0 => return Err(error),
+            Err(_) => return Ok(nth),
+            Ok(_) => {}
+        }
+    }
+    Ok(datagrams.len().min(BATCH))
+}
+
+#[inline]
+fn header(datagram: &Datagram<'_>, control: &mut Control) -> msghdr {
     // SAFETY: integers and pointers only; zero is a value of all of them.
     let mut header: msghdr = unsafe { zeroed() };
     if let Some(to) = datagram.to.filter(|to| !to.is_none()) {
@@ -138,12 +188,11 @@ fn header(datagram: &Datagram<'_>) -> msghdr {
     // An `IoSlice` is laid out as the system's, says its documentation.
     header.msg_iov = datagram.parts.as_ptr().cast_mut().cast();
     header.msg_iovlen = datagram.parts.len() as _;
+    if let Some(options) = datagram.options {
+        control.attach(options, &mut header);
+    }
     header
 }
-
-/// What comes with a message of the queue of errors. A part for the sender of the ICMP message is in it.
-#[repr(C, align(8))]
-struct Control([MaybeUninit<u8>; 256]);
 
 /// Receives one datagram into `buf`.
 ///
@@ -204,7 +253,16 @@ pub fn receive_several<'a>(
     let count = retry(|| unsafe {
         let (messages, flags) = (messages.as_mut_ptr(), queue.flags());
         libc::recvmmsg(fd.as_raw_fd(), messages, room, flags as _, std::ptr::null_mut()) as isize
-    })?;
+    });
+    let count = match count {
+        // A seccomp filter does not know the call for several.
+        Err(Errno::ENOSYS | Errno::EPERM) => {
+            let mut one = Batch::default();
+            one.push(receive(fd, &mut buf[..size], queue)?);
+            return Ok(one);
+        }
+        count => count?,
+    };
     let parts = buf.chunks_exact(size).zip(&messages);
     for (received, (part, message)) in batch.received.iter_mut().zip(parts).take(count) {
         // SAFETY: the kernel has filled in the header, and `control` is still there; so many bytes of `part` are written.
@@ -222,9 +280,8 @@ pub fn receive_several<'a>(
 fn prepare(header: &mut msghdr, received: &mut Received<'_>, control: &mut MaybeUninit<Control>, queue: Queue) {
     header.msg_name = received.from.place().cast();
     header.msg_namelen = Address::SIZE as socklen_t;
-    if queue == Queue::Errors {
-        header.msg_control = control.as_mut_ptr().cast();
-        header.msg_controllen = size_of::<Control>() as _;
+    if queue != Queue::Datagrams {
+        make_room(header, control.as_mut_ptr().cast());
     }
 }
 
@@ -236,38 +293,13 @@ fn prepare(header: &mut msghdr, received: &mut Received<'_>, control: &mut Maybe
 unsafe fn finish(header: &msghdr, received: &mut Received<'_>, queue: Queue) {
     received.from.set_len(header.msg_namelen);
     received.is_truncated = header.msg_flags & libc::MSG_TRUNC != 0;
-    if queue == Queue::Errors && header.msg_flags & libc::MSG_ERRQUEUE != 0 {
-        // SAFETY: says the caller.
-        unsafe { take_error(header, received) };
-    }
-}
-
-/// Looks for the error among what came with a message.
-///
-/// # Safety
-/// As for [`finish`].
-#[cold]
-unsafe fn take_error(header: &msghdr, received: &mut Received<'_>) {
-    // SAFETY: the library's functions walk over the control part as the kernel has filled it; an extended error is as
-    // long as its structure, and is followed by the address of who has told of it.
+    // SAFETY: says the caller.
     unsafe {
-        let mut message = libc::CMSG_FIRSTHDR(header);
-        while let Some(&libc::cmsghdr { cmsg_level, cmsg_type, cmsg_len, .. }) = message.as_ref() {
-            let is_error = matches!(
-                (cmsg_level, cmsg_type),
-                (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
-            );
-            if is_error {
-                let data = libc::CMSG_DATA(message);
-                let error = data.cast::<libc::sock_extended_err>().read_unaligned();
-                let before = data.addr() - message.addr() + size_of::<libc::sock_extended_err>();
-                let len = cmsg_len.saturating_sub(before);
-                let bytes = std::slice::from_raw_parts(data.add(size_of::<libc::sock_extended_err>()), len);
-                received.error = Some(Errno::from_raw(error.ee_errno as i32));
-                received.from = Address::from_bytes(bytes).unwrap_or(Address::none());
-                return;
-            }
-            message = libc::CMSG_NXTHDR(header, message);
+        match queue {
+            Queue::Datagrams => {}
+            Queue::Described => describe(header, received),
+            Queue::Errors if header.msg_flags & libc::MSG_ERRQUEUE != 0 => take_error(header, received),
+            Queue::Errors => {}
         }
     }
 }

@@ -44,6 +44,7 @@ errors! {
     EDESTADDRREQ = libc::EDESTADDRREQ;
     EEXIST = libc::EEXIST;
     EFAULT = libc::EFAULT;
+    EFBIG = libc::EFBIG;
     EINPROGRESS = libc::EINPROGRESS;
     EINTR = libc::EINTR;
     EINVAL = libc::EINVAL;
@@ -57,6 +58,7 @@ errors! {
     ENOBUFS = libc::ENOBUFS;
     ENOENT = libc::ENOENT;
     ENOMEM = libc::ENOMEM;
+    ENOPROTOOPT = libc::ENOPROTOOPT;
     ENOSPC = libc::ENOSPC;
     ENOSYS = libc::ENOSYS;
     ENOTCONN = libc::ENOTCONN;
@@ -67,7 +69,9 @@ errors! {
     EPERM = libc::EPERM;
     EPIPE = libc::EPIPE;
     EPROTOTYPE = libc::EPROTOTYPE;
+    ESPIPE = libc::ESPIPE;
     ETIMEDOUT = libc::ETIMEDOUT;
+    EXDEV = libc::EXDEV;
     UNKNOWN = 4094;
     EOF = 4095;
 }

@@ -10,6 +10,7 @@
 
 mod address;
 pub mod clock;
+mod control;
 pub mod datagram;
 mod descriptor;
 mod descriptor_kind;
@@ -18,6 +19,7 @@ mod errno;
 mod errno_names;
 pub mod file;
 pub mod fork;
+pub mod fs;
 pub mod interface;
 mod link_local;
 pub mod names;

@@ -19,6 +19,19 @@ pub fn fill(bytes: &mut [MaybeUninit<u8>]) -> Result<()> {
     if filled == Err(Errno::ENOSYS) { fill_from_device(bytes) } else { filled }
 }
 
+/// So many random bytes, as from [`fill`].
+///
+/// # Errors
+/// ENOMEM; as [`fill`].
+pub fn bytes(len: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len)?;
+    fill(&mut bytes.spare_capacity_mut()[..len])?;
+    // SAFETY: there is room for so many, and they are filled.
+    unsafe { bytes.set_len(len) };
+    Ok(bytes)
+}
+
 fn fill_from_device(bytes: &mut [MaybeUninit<u8>]) -> Result<()> {
     let device = open("/dev/urandom", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
     // A file that lies there in some container is not random.

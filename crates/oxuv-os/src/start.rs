@@ -57,7 +57,7 @@ impl Thread {
         Ok(Thread(Some(unsafe { thread.assume_init() })))
     }
 
-    /// Waits until the thread has ended.
+    /// Waits until the thread has ended; a thread does not wait for itself.
     pub fn join(mut self) {
         if let Some(thread) = self.0.take() {
             // SAFETY: started here, and neither detached nor joined before. What it returns is nothing.

@@ -46,6 +46,15 @@ pub enum UdpOption {
         /// To join, or to leave.
         join: bool,
     },
+    /// Whether datagrams that one sender sends in a row may be received together, which costs less.
+    #[doc(alias = "UDP_GRO")]
+    Coalesce(bool),
+    /// Whether the congestion mark of each datagram received is told.
+    #[doc(alias = "IP_RECVTOS")]
+    TellEcn(bool),
+    /// Whether the local address at which each datagram was received is told.
+    #[doc(alias = "IP_PKTINFO")]
+    TellLocal(bool),
 }
 
 /// An interface, as options about groups name it.
@@ -136,6 +145,18 @@ pub fn set(fd: &Descriptor, is_ipv6: bool, option: UdpOption) -> Result<()> {
         UdpOption::MulticastInterface(Some(Interface::Index(index))) => sockopt::set_ipv6_multicast_if(fd, index)?,
         UdpOption::MulticastInterface(None) if is_ipv6 => sockopt::set_ipv6_multicast_if(fd, 0)?,
         UdpOption::MulticastInterface(None) => sockopt::set_ip_multicast_if(fd, &Ipv4Addr::UNSPECIFIED)?,
+        UdpOption::Coalesce(on) => set_option(fd, libc::SOL_UDP, libc::UDP_GRO, &c_int::from(on))?,
+        UdpOption::TellEcn(on) => {
+            // What comes to an IPv6 socket by IPv4 has its mark told by that family's option.
+            set_option(fd, libc::SOL_IP, libc::IP_RECVTOS, &c_int::from(on))?;
+            if is_ipv6 {
+                set_option(fd, libc::SOL_IPV6, libc::IPV6_RECVTCLASS, &c_int::from(on))?;
+            }
+        }
+        UdpOption::TellLocal(on) if is_ipv6 => {
+            set_option(fd, libc::SOL_IPV6, libc::IPV6_RECVPKTINFO, &c_int::from(on))?;
+        }
+        UdpOption::TellLocal(on) => set_option(fd, libc::SOL_IP, libc::IP_PKTINFO, &c_int::from(on))?,
         UdpOption::Membership { group: IpAddr::V4(group), interface, source, join } => {
             let interface = address_of(interface)?;
             match source {
@@ -163,6 +184,16 @@ pub fn set(fd: &Descriptor, is_ipv6: bool, option: UdpOption) -> Result<()> {
     Ok(())
 }
 
+/// True if the kernel cuts apart what this socket sends, given the
+/// [size](crate::datagram::SendOptions::segment_size). One that does not know of it sends the bytes as they are.
+pub fn can_segment(fd: &Descriptor) -> bool {
+    let mut size: c_int = 0;
+    let mut len = size_of::<c_int>() as socklen_t;
+    let place: *mut c_void = (&raw mut size).cast();
+    // SAFETY: both are ours until the call returns, and `len` is the other's size.
+    unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, place, &raw mut len) == 0 }
+}
+
 fn address_of(interface: Option<Interface>) -> Result<Ipv4Addr> {
     match interface {
         None => Ok(Ipv4Addr::UNSPECIFIED),
@@ -187,6 +218,8 @@ const MCAST_LEAVE_SOURCE_GROUP: c_int = 47;
 #[repr(C)]
 struct GroupSource {
     interface: u32,
+    /// Named, so that it has a value.
+    padding: u32,
     group: libc::sockaddr_storage,
     source: libc::sockaddr_storage,
 }
@@ -197,7 +230,7 @@ fn source_membership(fd: &Descriptor, group: Ipv6Addr, index: u32, source: Ipv6A
         // SAFETY: the place of an address holds one of any family; it was made a moment ago.
         unsafe { *address.place() }
     };
-    let request = GroupSource { interface: index, group: storage(group), source: storage(source) };
+    let request = GroupSource { interface: index, padding: 0, group: storage(group), source: storage(source) };
     let name = if join { MCAST_JOIN_SOURCE_GROUP } else { MCAST_LEAVE_SOURCE_GROUP };
     set_option(fd, libc::IPPROTO_IPV6, name, &request)
 }

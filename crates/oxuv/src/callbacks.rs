@@ -11,6 +11,7 @@ use oxuv_core::Key;
 use slab::Slab;
 
 use crate::drive::Subjects;
+use crate::work::OnJob;
 use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer, Udp};
 
 type OnEvent<H> = dyn Fn(&H);
@@ -59,6 +60,8 @@ pub(crate) struct Callbacks {
     requests: RefCell<Slab<OnDone>>,
     /// The same for datagrams.
     sends: RefCell<Slab<OnSent>>,
+    /// The same for jobs.
+    jobs: RefCell<Slab<OnJob>>,
 }
 
 impl Callbacks {
@@ -115,12 +118,22 @@ impl Callbacks {
         self.sends.borrow_mut().try_remove(number as usize)
     }
 
+    /// Keeps a job's closure, and returns the value for the core.
+    pub(crate) fn add_job(&self, on_done: OnJob) -> Result<u32> {
+        add(&self.jobs, on_done)
+    }
+
+    pub(crate) fn take_job(&self, number: u32) -> Option<OnJob> {
+        self.jobs.borrow_mut().try_remove(number as usize)
+    }
+
     /// Drops all closures.
     pub(crate) fn clear(&self) {
         let handles = self.handles.take();
         let requests = self.requests.take();
         let sends = self.sends.take();
-        drop((handles, requests, sends));
+        let jobs = self.jobs.take();
+        drop((handles, requests, sends, jobs));
     }
 }
 

@@ -156,7 +156,7 @@ impl Subjects {
                 drop(buffers);
                 self.done(inner, key, user, result);
             }
-            Event::Done { .. } => {}
+            Event::Done { user, .. } => self.job_done(inner, user),
             Event::Closed { key, .. } => {
                 let (callback, on_close) = callbacks.remove(key.index());
                 drop(callback);
@@ -171,6 +171,13 @@ impl Subjects {
     fn done(&mut self, inner: &Inner, key: Key, request: u32, result: Result<()>) {
         if let Some(on_done) = inner.callbacks.take_request(request) {
             on_done(self, key, result);
+        }
+    }
+
+    fn job_done(&mut self, inner: &Inner, number: u32) {
+        let job = inner.with(|core| Ok(core.take_job())).ok().flatten();
+        if let Some(on_done) = inner.callbacks.take_job(number) {
+            on_done(self.tcp.owner(), job);
         }
     }
 

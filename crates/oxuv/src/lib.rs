@@ -39,16 +39,26 @@
 //! until the [`Loop`] is dropped, which closes all handles and calls nobody. From then on its methods say EINVAL.
 //!
 //! An active handle keeps [`Loop::run`] from returning, unless it is unreferenced with [`Handle::unref`].
+//!
+//! # Other threads
+//!
+//! What would hold up the loop runs on a [`Pool`] of threads: [`LoopRef::work`] for closures, [`LoopRef::lookup`] for
+//! names, the module [`fs`] for files. The callback gets the result on the loop's thread. A [`Request`] keeps
+//! [`Loop::run`] from returning until it is done; it can be cancelled until it has begun. [`Async`] is for threads of your
+//! own.
 
 #![forbid(unsafe_code)]
 
 #[path = "async.rs"]
 mod async_;
 mod callbacks;
+mod datagram;
 mod drive;
+pub mod fs;
 mod handle;
 #[path = "loop.rs"]
 mod loop_;
+mod names;
 mod pipe;
 mod poll;
 mod stream;
@@ -57,17 +67,22 @@ mod timer;
 mod tty;
 mod udp;
 mod watcher;
+mod work;
 
 pub use async_::{Async, Sender};
+pub use datagram::{Datagram, Route};
 pub use handle::Handle;
 pub use loop_::{Loop, LoopRef};
-pub use oxuv_core::kernel::{BindFlags, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
+pub use oxuv_core::kernel::{BindFlags, Ecn, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
+pub use oxuv_core::linux::names::{Address, Found, Hints, LookupFlags, Name, NameFlags, SocketKind};
 pub use oxuv_core::linux::{TtyMode, WindowSize};
+pub use oxuv_core::pool::{Lane, LaneMetrics, PoolMetrics};
 pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};
 pub use pipe::{Passable, Passed, Pipe, PipeName};
 pub use poll::Poll;
 pub use tcp::Tcp;
 pub use timer::Timer;
 pub use tty::Tty;
-pub use udp::{Datagram, Udp};
+pub use udp::Udp;
 pub use watcher::{Check, Idle, Prepare};
+pub use work::{NotDone, Pool, Request};

@@ -13,7 +13,7 @@ use oxuv_core::{Buffers, Config, Event, Key, Kind, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
-use crate::{Errno, Handle, Metrics, Result};
+use crate::{Errno, Handle, Metrics, Pool, Result};
 
 /// The core of the Rust front. Its values for requests are numbers of closures, and it keeps boxed buffers.
 pub(crate) type Core = oxuv_core::Core<Linux, u32, Box<dyn Buffers>>;
@@ -85,9 +85,20 @@ impl Loop {
     /// # Errors
     /// EINVAL for a grain of 0; EMFILE, ENFILE, ENOMEM.
     pub fn with_grain(grain: Duration) -> Result<Loop> {
-        let config = Config { grain: nanoseconds(grain) };
         // Rust programs ignore SIGPIPE as a rule, and one that does not should not die of a peer that went away.
-        let core = Core::new(Linux::new(false)?, config)?;
+        Loop::on(Linux::new(false)?, grain)
+    }
+
+    /// A new loop, exact to the nanosecond, whose jobs run on the threads of this pool.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    pub fn with_pool(pool: &Pool) -> Result<Loop> {
+        Loop::on(Linux::with_pool(false, pool.of_loop())?, Duration::from_nanos(1))
+    }
+
+    fn on(kernel: Linux, grain: Duration) -> Result<Loop> {
+        let core = Core::new(kernel, Config { grain: nanoseconds(grain) })?;
         Ok(Loop(LoopRef(Rc::new(Inner {
             core: RefCell::new(Some(core)),
             callbacks: Callbacks::default(),

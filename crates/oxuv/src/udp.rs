@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
@@ -10,6 +11,7 @@ use oxuv_core::kernel::Received;
 use oxuv_core::{Address, DATAGRAM_SIZE, One, Refused};
 
 use crate::callbacks::Callback;
+use crate::datagram::{Datagram, Route};
 use crate::handle::is_a_handle;
 use crate::loop_::Inner;
 use crate::{Errno, Handle, Interface, LoopRef, Result, UdpBindFlags, UdpOption};
@@ -39,29 +41,6 @@ use crate::{Errno, Handle, Interface, LoopRef, Result, UdpBindFlags, UdpOption};
 pub struct Udp(pub(crate) Handle);
 
 is_a_handle!(Udp);
-
-/// A datagram that was received. The bytes are lent for the call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Datagram<'a> {
-    /// What it consists of. It may be empty.
-    pub bytes: &'a [u8],
-    /// Who has sent it; `None` if that has no internet address.
-    pub from: Option<SocketAddr>,
-    /// It was too large for the buffer: the rest is lost.
-    #[doc(alias = "UV_UDP_PARTIAL")]
-    pub is_truncated: bool,
-    /// It is one that was sent by this handle, and has met with this error; `from` is who has told of it. Comes only with
-    /// [`UdpBindFlags::receive_errors`].
-    #[doc(alias = "UV_UDP_LINUX_RECVERR")]
-    pub error: Option<Errno>,
-}
-
-impl<'a> From<&Received<'a>> for Datagram<'a> {
-    fn from(received: &Received<'a>) -> Self {
-        let Received { bytes, ref from, is_truncated, error } = *received;
-        Datagram { bytes, from: SocketAddr::try_from(from).ok(), is_truncated, error }
-    }
-}
 
 /// The datagrams that are received at a time by [`Udp::receiving_several`].
 const SEVERAL: usize = 20;
@@ -141,9 +120,9 @@ impl Udp {
         self.with(|core, key| Ok(core.udp_is_connected(key))).unwrap_or(false)
     }
 
-    /// Sends a datagram to an address, or with `None` to the one that the handle is connected to. `bytes` may be anything
-    /// that owns them: a `Vec`, a `String`, an `Arc<[u8]>`, a `&'static` slice. They are not copied. Datagrams that the
-    /// system does not take at once follow as it does, in their order, up to 20 by one system call.
+    /// Sends a datagram to an address, or with `None` to the one that the handle is connected to; a [`Route`] says more.
+    /// `bytes` may be anything that owns them: a `Vec`, a `String`, an `Arc<[u8]>`, a `&'static` slice. They are not copied.
+    /// Datagrams that the system does not take at once follow as it does, in their order, up to 20 by one system call.
     ///
     /// `on_done` is called once, never inside this call: with `Ok` when the system has taken the datagram, which says
     /// nothing about its arrival; with EMSGSIZE when it is too large, with ECONNREFUSED, ENETUNREACH and others; with
@@ -156,16 +135,78 @@ impl Udp {
     pub fn send<T>(
         &self,
         bytes: T,
-        to: impl Into<Option<SocketAddr>>,
+        to: impl Into<Route>,
         on_done: impl FnOnce(&Udp, Result<()>) + 'static,
     ) -> Result<()>
     where
         T: AsRef<[u8]> + 'static,
     {
-        let (callbacks, to) = (&self.owner().0.callbacks, to.into().as_ref().map(Address::from));
+        self.send_any(bytes, None, to.into(), on_done)
+    }
+
+    /// Sends many datagrams of one size: `bytes`, cut apart at each `segment_size` bytes; the last may be smaller. Up to
+    /// 64 of them and 64 KiB go by one system call, and the system works on them as on one. Where it cannot, they go as
+    /// others do. Whoever receives them cannot tell.
+    ///
+    /// `on_done` is called once for all of them, as that of [`Udp::send`]. After an error those before it have gone, and
+    /// those behind it have not.
+    ///
+    /// ```
+    /// use oxuv::{Loop, Mode, Udp, UdpOption};
+    ///
+    /// let lp = Loop::new()?;
+    /// let server = Udp::new(&lp)?;
+    /// server.bind(([127, 0, 0, 1], 0).into())?;
+    /// // The same for what is received: less work for the system, and the closure gets each datagram all the same.
+    /// server.set(UdpOption::Coalesce(true))?;
+    /// let mut sizes = Vec::new();
+    /// server.receive_start(move |server, datagram| {
+    ///     sizes.push(datagram.unwrap().bytes.len());
+    ///     if sizes == [1200, 1200, 600] {
+    ///         server.close().unwrap();
+    ///     }
+    /// })?;
+    /// let client = Udp::new(&lp)?;
+    /// client.send_segments(vec![0; 3000], 1200, server.local_addr()?, |client, sent| {
+    ///     sent.unwrap();
+    ///     client.close().unwrap();
+    /// })?;
+    /// lp.run(Mode::Default)?;
+    /// # Ok::<(), oxuv::Errno>(())
+    /// ```
+    ///
+    /// # Errors
+    /// EINVAL for a `segment_size` of 0; else as [`Udp::send`].
+    #[doc(alias = "UDP_SEGMENT")]
+    pub fn send_segments<T>(
+        &self,
+        bytes: T,
+        segment_size: u16,
+        to: impl Into<Route>,
+        on_done: impl FnOnce(&Udp, Result<()>) + 'static,
+    ) -> Result<()>
+    where
+        T: AsRef<[u8]> + 'static,
+    {
+        let size = NonZeroU16::new(segment_size).ok_or(Errno::EINVAL)?;
+        self.send_any(bytes, Some(size), to.into(), on_done)
+    }
+
+    fn send_any<T>(
+        &self,
+        bytes: T,
+        segment_size: Option<NonZeroU16>,
+        route: Route,
+        on_done: impl FnOnce(&Udp, Result<()>) + 'static,
+    ) -> Result<()>
+    where
+        T: AsRef<[u8]> + 'static,
+    {
+        let (callbacks, address) = (&self.owner().0.callbacks, route.address());
         let send = callbacks.add_send(Box::new(on_done))?;
         let keep = |bytes| Box::new(bytes) as _;
-        let sent = self.with(|core, key| Ok(core.udp_send(key, send, to.as_ref(), One(bytes), keep)));
+        let to = route.target(address.as_ref(), segment_size);
+        let sent = self.with(|core, key| Ok(core.udp_send(key, send, to, One(bytes), keep)));
         // Whatever is handed back is dropped at the end of this function, where nothing is borrowed.
         let (error, _bytes) = match sent {
             Ok(Ok(_bytes)) => return Ok(()),
@@ -182,9 +223,10 @@ impl Udp {
     /// EAGAIN when it does not, or while there are sends that are not told; else as [`Udp::send`] and what the system says
     /// of the datagram.
     #[doc(alias = "uv_udp_try_send")]
-    pub fn try_send(&self, bytes: &[u8], to: impl Into<Option<SocketAddr>>) -> Result<usize> {
-        let to = to.into().as_ref().map(Address::from);
-        self.with(|core, key| core.udp_try_send(key, to.as_ref(), &One(bytes)))
+    pub fn try_send(&self, bytes: &[u8], to: impl Into<Route>) -> Result<usize> {
+        let route = to.into();
+        let address = route.address();
+        self.with(|core, key| core.udp_try_send(key, route.target(address.as_ref(), None), &One(bytes)))
     }
 
     /// Sends as many of the datagrams as the system takes at once, in their order, up to 20 by one system call. Returns
@@ -203,6 +245,9 @@ impl Udp {
 
     /// Receives: `callback` gets each datagram that comes, until [`Udp::receive_stop`]. An error tells what a datagram
     /// sent before has met with, such as ECONNREFUSED; receiving goes on. Phase: poll.
+    ///
+    /// Of several that were received by one system call, by [`Udp::receiving_several`] or [`UdpOption::Coalesce`], the
+    /// rest is dropped when the closure stops receiving or closes the handle.
     ///
     /// # Errors
     /// EINVAL when closing, EALREADY when it is receiving; EEXIST when a [`Poll`](crate::Poll) of this loop waits for its
@@ -227,7 +272,8 @@ impl Udp {
     /// Sets an option of the socket.
     ///
     /// # Errors
-    /// EBADF without a socket; EINVAL when closing, or for a ttl of 0; what the system says.
+    /// EBADF without a socket; EINVAL when closing, or for a ttl of 0; what the system says. Where the system cannot
+    /// coalesce, [`UdpOption::Coalesce`] is no error, and has no effect.
     #[doc(alias = "uv_udp_set_broadcast")]
     #[doc(alias = "uv_udp_set_ttl")]
     #[doc(alias = "uv_udp_set_multicast_ttl")]
@@ -322,7 +368,7 @@ impl Udp {
         match self.with(|core, key| core.udp_receive_into(key, buffer)) {
             // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
             Ok(None) => {}
-            Ok(Some(received)) => self.tell(Ok((&received).into())),
+            Ok(Some(received)) => self.tell_all(&received, true),
             Err(error) => self.tell(Err(error)),
         }
     }
@@ -331,13 +377,19 @@ impl Udp {
         match self.with(|core, key| core.udp_receive_several_into(key, buffer)) {
             Ok(batch) => {
                 for nth in 0..batch.len() {
-                    // One of the callbacks may stop or close the handle.
-                    if self.with(|core, key| Ok(core.udp_is_receiving(key))) == Ok(true) {
-                        self.tell(Ok(batch.get(nth).into()));
-                    }
+                    self.tell_all(batch.get(nth), nth == 0);
                 }
             }
             Err(error) => self.tell(Err(error)),
+        }
+    }
+
+    /// One after the other, as one of the callbacks may stop or close the handle.
+    fn tell_all(&self, received: &Received<'_>, mut is_first: bool) {
+        for datagram in Datagram::all_of(received) {
+            if std::mem::take(&mut is_first) || self.with(|core, key| Ok(core.udp_is_receiving(key))) == Ok(true) {
+                self.tell(Ok(datagram));
+            }
         }
     }
 

@@ -10,18 +10,21 @@ use std::time::Instant;
 use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
 
-const EXAMPLES: [&str; 11] = [
+const EXAMPLES: [&str; 14] = [
     "event_queue",
+    "lookup",
     "pass_listener",
     "pipe_echo",
     "poll_echo",
     "prepare",
     "prepare_timer",
+    "read_file",
     "tcp_echo",
     "tcp_refused",
     "timer",
     "tty_raw",
     "udp_ping",
+    "work",
 ];
 
 #[test]
@@ -65,6 +68,22 @@ fn prepare_timer_prints_before_each_wait_and_ends() {
 }
 
 #[test]
+fn read_file_reads_while_a_timer_ticks() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let size = std::fs::metadata(path).unwrap().len();
+    let (lines, errors, status) = Example::start("read_file", &[path]).end();
+    assert!(status.success() && errors.is_empty());
+    assert_eq!(lines.iter().filter(|&line| *line == format!("{size} bytes")).count(), 1);
+    let ticks: Vec<_> = lines.iter().filter(|line| line.starts_with("tick")).collect();
+    assert_eq!(ticks, ["tick 1", "tick 2", "tick 3"]);
+    assert_eq!(lines.len(), 4);
+
+    let (lines, _, status) = Example::start("read_file", &["/none"]).end();
+    assert!(status.success());
+    assert!(lines.contains(&"/none: ENOENT: no such file or directory".to_string()), "{lines:?}");
+}
+
+#[test]
 fn event_queue_prints_two_numbers_at_once_one_a_second_later_and_ends() {
     let start = Instant::now();
     let example = Example::start("event_queue", &[]);
@@ -75,6 +94,32 @@ fn event_queue_prints_two_numbers_at_once_one_a_second_later_and_ends() {
     let (lines, errors, status) = example.end();
     assert_eq!(lines, ["end"]);
     assert!(status.success() && errors.is_empty());
+}
+
+#[test]
+fn work_prints_both_sums_while_the_loop_goes_on() {
+    let (mut lines, errors, status) = Example::start("work", &[]).end();
+    assert!(status.success() && errors.is_empty());
+    lines[..2].sort();
+    let expected =
+        ["the sum up to 1000 is 500500", "the sum up to 2000 is 2001000", "the loop went on meanwhile: true"];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn lookup_prints_addresses_and_a_name() {
+    let (lines, errors, status) = Example::start("lookup", &["127.0.0.1", "4711"]).end();
+    assert!(status.success() && errors.is_empty());
+    let [address, name] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!(address, "127.0.0.1:4711");
+    assert!(name.starts_with("the first is 4711 at "), "{name}");
+}
+
+#[test]
+fn lookup_told_something_that_is_no_name_says_so_and_fails() {
+    let (lines, errors, status) = Example::start("lookup", &[&"x".repeat(256)]).end();
+    assert!(lines.is_empty() && errors.contains("EINVAL"), "{errors}");
+    assert_eq!(status.code(), Some(1));
 }
 
 #[test]

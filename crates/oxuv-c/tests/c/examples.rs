@@ -29,6 +29,21 @@ fn prepare_runs_before_each_wait() {
 }
 
 #[test]
+fn a_file_is_read_while_a_timer_ticks() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let size = std::fs::metadata(path).unwrap().len();
+    let printed = |path: &str| {
+        let output = Command::new(example("read_file", Link::Shared)).arg(path).output().unwrap();
+        build::succeed(output)
+    };
+    let read = printed(path);
+    let mut lines: Vec<&str> = read.lines().collect();
+    lines.sort();
+    assert_eq!(lines, [format!("{size} bytes").as_str(), "tick 1", "tick 2", "tick 3"]);
+    assert!(printed("/none").contains("open: no such file or directory\n"));
+}
+
+#[test]
 fn the_echo_server_gives_everything_back() {
     let mut server =
         Command::new(example("tcp_echo", Link::Shared)).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();

@@ -134,6 +134,23 @@ fn rust_agrees_with_libuv() {
         uv_timespec64_t { "tv_sec": tv_sec, "tv_nsec": tv_nsec }
         uv_timeval64_t { "tv_sec": tv_sec, "tv_usec": tv_usec }
         uv_lib_t {}
+        uv_fs_t {
+            "data": req.data, "type": req.r#type, "fs_type": fs_type, "loop": r#loop, "result": result, "ptr": ptr,
+            "path": path, "statbuf": statbuf, "new_path": new_path, "bufs": bufs,
+        }
+        uv_stat_t {
+            "st_dev": st_dev, "st_mode": st_mode, "st_nlink": st_nlink, "st_uid": st_uid, "st_gid": st_gid,
+            "st_rdev": st_rdev, "st_ino": st_ino, "st_size": st_size, "st_blksize": st_blksize, "st_blocks": st_blocks,
+            "st_flags": st_flags, "st_gen": st_gen, "st_atim": st_atim, "st_mtim": st_mtim, "st_ctim": st_ctim,
+            "st_birthtim": st_birthtim,
+        }
+        uv_timespec_t { "tv_sec": tv_sec, "tv_nsec": tv_nsec }
+        uv_statfs_t {
+            "f_type": f_type, "f_bsize": f_bsize, "f_blocks": f_blocks, "f_bfree": f_bfree, "f_bavail": f_bavail,
+            "f_files": f_files, "f_ffree": f_ffree, "f_frsize": f_frsize,
+        }
+        uv_dirent_t { "name": name, "type": r#type }
+        uv_dir_t { "dirents": dirents, "nentries": nentries }
     };
     // The watchers are one structure in Rust, which has no name in C; nor have these parts of others.
     let unnamed = ["uv_watcher_t", "uv_interface_address_of_family", "uv_cpu_times_s"];

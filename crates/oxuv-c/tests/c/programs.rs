@@ -31,6 +31,7 @@ programs! {
     async_handles_are_sent_to_from_anywhere: "async.c";
     barriers: "thread_barrier.c";
     bugs_that_were_reported_of_loops: "reported.c";
+    bugs_that_were_reported_of_udp: "udp_reported.c";
     callbacks_may_be_left_by_longjmp: "jump.c";
     callbacks_may_do_anything_to_any_handle: "reentrant.c";
     clocks_sleep_and_random_bytes: "clock.c";
@@ -40,10 +41,21 @@ programs! {
     datagrams_are_sent_and_received_several_at_a_time: "udp_mmsg.c";
     descriptors_are_of_a_kind: "guess_handle.c";
     descriptors_of_others_are_watched: "poll.c";
+    directories_are_read: "fs_directory.c";
     each_direction_of_a_connection_ends_by_itself: "half_close.c";
     errors_have_names_and_messages: "errors.c";
+    files_and_file_systems_are_known: "fs_stat.c";
+    faults_of_files_come_to_their_requests: "fs_faults.c";
+    file_requests_are_worked_on_by_threads: "fs_async.c";
+    file_requests_for_which_memory_is_short: "fs_short_memory.c";
+    file_requests_tell_what_they_are: "fs_request.c";
+    files_are_copied: "fs_copy.c";
+    files_are_read_and_written: "fs_file.c";
+    files_have_names_and_permissions: "fs_names.c";
+    files_have_times: "fs_times.c";
     handles_are_printed: "print.c";
     libraries_are_loaded_and_searched: "dl.c";
+    links_and_where_paths_lead: "fs_links.c";
     locks: "thread_lock.c";
     loops_are_made_asked_and_ended: "loop.c";
     memory_comes_from_the_programs_allocator: "allocator.c";
@@ -60,6 +72,7 @@ programs! {
     public_fields_are_kept_true: "fields.c";
     random_bytes_come_later: "random_async.c";
     semaphores: "thread_semaphore.c";
+    temporary_files: "fs_temporary.c";
     terminals_are_streams: "tty_stream.c";
     terminals_have_modes_and_a_size: "tty.c";
     the_environment: "env.c";
@@ -77,6 +90,7 @@ programs! {
     turns_and_their_rounds: "turn.c";
     units_of_16_bits_become_bytes_and_come_back: "strings.c";
     walks_by_callbacks_that_do_anything: "walk.c";
+    work_of_many_loops: "work_threads.c";
     work_on_one_thread: "work.c";
     writes_are_taken_back: "write_cancel.c";
     writes_for_which_memory_is_short: "short_memory.c";

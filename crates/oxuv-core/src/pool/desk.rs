@@ -78,11 +78,6 @@ impl<J> Returns<J> {
         self.outstanding += 1;
     }
 
-    /// A job was cancelled: it is finished as far as the loop is concerned.
-    pub(crate) fn put(&self, finished: Finished<J>) {
-        self.desk.put(finished);
-    }
-
     /// Takes everything off the desk, and returns how much there is to be told.
     pub(crate) fn take(&mut self) -> usize {
         let mut finished = self.desk.lock();

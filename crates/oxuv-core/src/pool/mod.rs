@@ -33,6 +33,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use oxuv_os::{Errno, Result, Shared, fork};
 
@@ -114,14 +115,18 @@ impl<J: Job> Pool<J> {
         self.link().ok().and_then(|link| link.crew.get()).map_or_else(PoolMetrics::default, |crew| crew.metrics())
     }
 
-    /// Runs what is queued, and ends the threads. The pool starts anew when it is used again; until this returns, it takes
-    /// no jobs. Not to be called from a job.
+    /// Runs what is queued, and ends the threads, for which it waits no longer than `patience` if there is one. It is for the
+    /// end of the process: threads that are still at work then are left to themselves, and the pool takes no more jobs.
+    ///
+    /// What is queued is run; jobs of the slow lane that have not begun are cancelled, since they might
+    /// hold this up for long. The pool starts anew when it is used again; until this returns, it takes no jobs. A job that
+    /// calls it does not wait for itself.
     #[doc(alias = "uv_library_shutdown")]
-    pub fn shutdown(&self) {
+    pub fn shutdown(&self, patience: Option<Duration>) {
         if let Ok(link) = self.link()
             && let Some(crew) = link.crew.get()
         {
-            crew.end();
+            crew.end(patience);
         }
     }
 
@@ -163,7 +168,7 @@ impl<J: Job> Pool<J> {
 /// Waits for the jobs.
 impl<J: Job> Drop for Pool<J> {
     fn drop(&mut self) {
-        self.shutdown();
+        self.shutdown(None);
     }
 }
 
@@ -235,9 +240,7 @@ impl<J: Job> Counter<J> {
     }
 
     pub(crate) fn cancel(&mut self, ticket: Ticket) -> Result<()> {
-        let returns = self.returns.as_ref().ok_or(Errno::EBUSY)?;
-        let Task { job, request, .. } = self.pool.crew()?.cancel(ticket).ok_or(Errno::EBUSY)?;
-        returns.put(Finished { request, job, result: Err(Errno::ECANCELED) });
+        self.pool.crew()?.cancel(ticket).ok_or(Errno::EBUSY)?.give_back(Err(Errno::ECANCELED));
         Ok(())
     }
 

@@ -203,7 +203,7 @@ fn loops_on_many_threads_share_a_pool() {
         .collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     // A thread counts after it has given a job back.
-    pool.shutdown();
+    pool.shutdown(None);
     assert_eq!(total.load(SeqCst), 6000);
     assert_eq!(pool.metrics().lanes.iter().map(|lane| lane.done).sum::<u64>(), 6000);
 }
@@ -250,15 +250,39 @@ fn shutting_down_runs_what_is_queued_and_the_pool_starts_anew() {
     let mut core = new_loop(&pool);
     for round in 0..3 {
         for user in 0..100 {
-            submit(&mut core, Lane::ALL[user as usize % 3], user, || {});
+            submit(&mut core, Lane::ALL[user as usize % 2], user, || {});
         }
-        pool.shutdown();
+        pool.shutdown(None);
         let metrics = pool.metrics();
         assert_eq!(metrics.threads, 0);
         assert!(metrics.lanes.iter().all(|lane| (lane.queued, lane.running) == (0, 0)));
         assert_eq!(metrics.lanes.iter().map(|lane| lane.done).sum::<u64>(), 100 * (round + 1));
         assert_eq!(run(&mut core, Mode::NoWait).len(), 100, "they are all on the desk");
     }
+}
+
+#[test]
+fn shutting_down_does_not_begin_look_ups() {
+    let pool = pool(1);
+    let mut core = new_loop(&pool);
+    let gate = Gate::default();
+    let (wait, begun) = waiter(&gate);
+    submit(&mut core, Lane::Work, 0, wait);
+    begun.recv().unwrap();
+    for user in 1..4 {
+        submit(&mut core, Lane::SlowIo, user, || panic!("it might take long"));
+    }
+    submit(&mut core, Lane::Work, 4, || {});
+    let ending = std::thread::spawn(move || pool.shutdown(None));
+    let canceled = [1, 2, 3].map(|user| (user, Err(Errno::ECANCELED)));
+    let mut done = Vec::new();
+    while done.len() < 3 {
+        done.extend(run(&mut core, Mode::Once));
+    }
+    assert_eq!(done, canceled);
+    gate.open();
+    ending.join().unwrap();
+    assert_eq!(run(&mut core, Mode::Default), [(0, Ok(())), (4, Ok(()))]);
 }
 
 #[test]
@@ -274,7 +298,7 @@ fn waiting_and_running_are_measured_when_asked_for() {
     }
     run(&mut core, Mode::Default);
     // The thread counts after it has given a job back.
-    pool.shutdown();
+    pool.shutdown(None);
     let most = before.elapsed().as_nanos() as u64;
     let [work, fast, _] = pool.metrics().lanes;
     assert_eq!((work.done, work.wait, work.run, fast.done), (1, 0, 0, 2));
@@ -291,4 +315,22 @@ fn many_jobs_at_a_time_need_memory_only_while_their_number_grows() {
         }
         assert_eq!(run(&mut core, Mode::Default).len(), 10_000);
     }
+}
+
+#[test]
+fn the_end_of_the_process_does_not_wait_for_ever() {
+    let pool = pool(2);
+    let mut core = new_loop(&pool);
+    let gate = Gate::default();
+    let (wait, begun) = waiter(&gate);
+    submit(&mut core, Lane::Work, 0, wait);
+    begun.recv().unwrap();
+    let from = Instant::now();
+    pool.shutdown(Some(Duration::from_millis(20)));
+    assert!(from.elapsed() >= Duration::from_millis(20));
+    let refused = core.submit(Lane::Work, Box::new(Call(|| {})), 1).unwrap_err();
+    assert_eq!(refused.error, Errno::EAGAIN);
+    gate.open();
+    // Once it is free it ends with the others, for whoever has the patience.
+    assert_eq!(run(&mut core, Mode::Once), [(0, Ok(()))]);
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use oxuv_os::{Errno, Result, Shared, Thread, clock};
 
@@ -35,7 +36,11 @@ impl<J: Job> Task<J> {
             return;
         }
         self.job.run();
-        self.desk.put(Finished { request: self.request, job: self.job, result: Ok(()) });
+        self.give_back(Ok(()));
+    }
+
+    pub(crate) fn give_back(self, result: Result<()>) {
+        self.desk.put(Finished { request: self.request, job: self.job, result });
     }
 }
 
@@ -45,6 +50,8 @@ pub(crate) struct Crew<J> {
     state: Mutex<State<J>>,
     /// A job is there that a thread may run, or the threads are to end.
     available: Condvar,
+    /// The last thread has ended.
+    ended: Condvar,
 }
 
 #[derive(Debug)]
@@ -54,6 +61,8 @@ struct State<J> {
     threads: Vec<Thread>,
     /// How many there are, those included that are being joined.
     count: usize,
+    /// How many of these have ended.
+    gone: usize,
     /// Threads that wait.
     idle: usize,
     /// One of them was woken and has not come yet: that is enough, it wakes the next one if there is need of it.
@@ -102,13 +111,14 @@ impl<J: Job> Crew<J> {
             queue: Queue::new(seed),
             threads: Vec::new(),
             count: 0,
+            gone: 0,
             idle: 0,
             is_waking: false,
             is_ending: false,
             measures: false,
             lanes: [LaneMetrics::default(); 3],
         };
-        Crew { state: Mutex::new(state), available: Condvar::new() }
+        Crew { state: Mutex::new(state), available: Condvar::new(), ended: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<J>> {
@@ -151,16 +161,30 @@ impl<J: Job> Crew<J> {
         self.lock().metrics()
     }
 
-    /// Has the threads end when the queue is empty, and waits for them.
-    pub(crate) fn end(&self) {
+    /// Has the threads end when the queue is empty, and waits for them, no longer than `patience` if there is one. What
+    /// might take long, and has not begun, is cancelled.
+    pub(crate) fn end(&self, patience: Option<Duration>) {
         let mut state = self.lock();
         state.is_ending = true;
         let threads = std::mem::take(&mut state.threads);
+        while let Some((_, task)) = state.queue.pop(0, |lane| lane == Lane::SlowIo) {
+            drop(state);
+            task.give_back(Err(Errno::ECANCELED));
+            state = self.lock();
+        }
         drop(state);
         self.available.notify_all();
+        if let Some(patience) = patience {
+            let waited = self.ended.wait_timeout_while(self.lock(), patience, |state| state.gone < state.count);
+            let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            if state.gone < state.count {
+                // They are left to themselves, and nobody starts others.
+                return;
+            }
+        }
         threads.into_iter().for_each(Thread::join);
         let mut state = self.lock();
-        (state.is_ending, state.count) = (false, 0);
+        (state.is_ending, state.count, state.gone) = (false, 0, 0);
     }
 
     /// What a thread does.
@@ -169,6 +193,10 @@ impl<J: Job> Crew<J> {
         loop {
             let Some((lane, task)) = state.begin_next() else {
                 if state.is_ending {
+                    state.gone += 1;
+                    if state.gone == state.count {
+                        self.ended.notify_all();
+                    }
                     return;
                 }
                 state.idle += 1;

@@ -17,6 +17,9 @@ const WAITING: usize = 256;
 /// The most bytes of a datagram.
 const LARGEST: usize = 65507;
 
+/// The most datagrams that are cut out of one.
+const SEGMENTS: usize = 64;
+
 /// What the simulated kernel keeps of a datagram socket.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
@@ -27,6 +30,17 @@ pub(super) struct Mailbox {
     errors: VecDeque<(SocketAddr, Vec<u8>)>,
     /// An error that the next call tells.
     error: Option<Errno>,
+}
+
+/// What the kernel makes of a datagram that is to be cut apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offload {
+    /// It does so.
+    Full,
+    /// It refuses it with this error.
+    Refused(Errno),
+    /// It has never heard of it, and sends it as it is.
+    Unknown,
 }
 
 /// A datagram that has gone to the outside.
@@ -44,6 +58,11 @@ impl Sim {
     /// Has the network take only so many datagrams to the outside until [`Sim::take_letters`] makes room.
     pub fn set_network_room(&self, datagrams: usize) {
         self.world.borrow_mut().network_room = datagrams;
+    }
+
+    /// How the kernel cuts datagrams apart: at first it does.
+    pub fn set_offload(&self, offload: Offload) {
+        self.world.borrow_mut().offload = offload;
     }
 
     /// The datagrams that have gone to the outside since the last call.
@@ -141,12 +160,29 @@ impl World {
         if bytes.len() > LARGEST {
             return Err(Errno::EMSGSIZE);
         }
+        let segment_size = match (datagram.options.and_then(|options| options.segment_size), self.offload) {
+            (None, _) | (_, Offload::Unknown) => None,
+            (Some(_), Offload::Refused(error)) => return Err(error),
+            (Some(size), Offload::Full) => Some(usize::from(size.get())),
+        };
+        if segment_size.is_some_and(|size| bytes.len().div_ceil(size) > SEGMENTS) {
+            return Err(Errno::EINVAL);
+        }
         if self.random.chance(self.faults.again) || !self.has_network_room() {
             return Err(Errno::EAGAIN);
         }
         if self.random.chance(self.faults.no_buffer) {
             return Err(Errno::ENOBUFS);
         }
+        match segment_size {
+            Some(size) => bytes.chunks(size).for_each(|segment| self.transmit(fd, to, segment.to_vec())),
+            None => self.transmit(fd, to, bytes),
+        }
+        Ok(())
+    }
+
+    /// A datagram is on its way.
+    fn transmit(&mut self, fd: i32, to: SocketAddr, bytes: Vec<u8>) {
         let from = self.name_of(fd);
         if self.mailbox_at(to.port()).is_some() {
             self.deliver(from, to.port(), bytes);
@@ -155,7 +191,6 @@ impl World {
         } else {
             self.letters.push(Letter { from, to, bytes });
         }
-        Ok(())
     }
 
     pub(super) fn receive_datagram<'a>(
@@ -174,6 +209,7 @@ impl World {
             from: Address::from(&from),
             is_truncated: fits < bytes.len(),
             error: (queue == Queue::Errors).then_some(Errno::ECONNREFUSED),
+            ..Received::NONE
         })
     }
 }

@@ -62,7 +62,7 @@ use crate::kernel::{
 use crate::{Lane, Ticket};
 use world::World;
 
-pub use datagram::Letter;
+pub use datagram::{Letter, Offload};
 pub use faults::Faults;
 pub use note::Note;
 pub use outside::Peer;
@@ -406,8 +406,13 @@ impl Kernel for Sim {
         Ok(())
     }
 
-    fn udp_set(&mut self, _fd: &Fd, _is_ipv6: bool, _option: UdpOption) -> Result<()> {
-        Ok(())
+    fn udp_set(&mut self, _fd: &Fd, _is_ipv6: bool, option: UdpOption) -> Result<()> {
+        let can = !matches!(option, UdpOption::Coalesce(_)) || self.world.borrow().offload == Offload::Full;
+        if can { Ok(()) } else { Err(Errno::ENOPROTOOPT) }
+    }
+
+    fn udp_can_segment(&self, _fd: &Fd) -> bool {
+        self.world.borrow().offload != Offload::Unknown
     }
 
     fn send_datagrams(&mut self, fd: &Fd, datagrams: &[Datagram<'_>]) -> Result<usize> {

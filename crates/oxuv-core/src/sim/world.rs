@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use oxuv_os::{Errno, Result};
 
 use super::connection::Connection;
-use super::datagram::Letter;
+use super::datagram::{Letter, Offload};
 use super::note::Note;
 use super::pool::Jobs;
 use super::socket::{FIRST_PORT, Socket};
@@ -50,6 +50,7 @@ pub(super) struct World {
     /// The datagrams that have gone to the outside, and how many of them the network takes.
     pub(super) letters: Vec<Letter>,
     pub(super) network_room: usize,
+    pub(super) offload: Offload,
     pub(super) trace: Vec<Note>,
 }
 
@@ -78,6 +79,7 @@ impl World {
             jobs: Jobs::default(),
             letters: Vec::new(),
             network_room: usize::MAX,
+            offload: Offload::Full,
             trace: Vec::new(),
         }
     }

@@ -67,6 +67,7 @@ impl<'a> Machine<'a> {
         let sim = Sim::new(program.seed, program.faults);
         sim.set_capacity(program.capacity);
         sim.set_network_room(program.capacity / 8 + 1);
+        sim.set_offload(crate::udp::offload(program.seed));
         sim.set_wait_limit(100_000);
         sim.serve((Ipv4Addr::LOCALHOST, SERVED).into());
         let core = Core::new(sim.clone(), Config { grain: program.grain }).expect("the grain is not 0");

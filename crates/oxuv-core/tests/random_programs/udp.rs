@@ -1,12 +1,13 @@
 //! Datagrams: those that the program sends arrive outside, once and in their order; those that come are received so.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU16;
 
-use oxuv_core::kernel::{Received, UdpBindFlags};
-use oxuv_core::sim::Sim;
-use oxuv_core::{Address, DATAGRAM_SIZE, Errno, Key, Kind, Many, Result as CoreResult};
+use oxuv_core::kernel::{Received, SendOptions, UdpBindFlags};
+use oxuv_core::sim::{Offload, Sim};
+use oxuv_core::{Address, DATAGRAM_SIZE, Errno, Key, Kind, Many, Result as CoreResult, Target};
 
 use crate::Check;
 use crate::actions::{is_limit, same, user_of_request};
@@ -24,6 +25,10 @@ pub(crate) struct Mail {
     /// Those that the program has sent or tried to, and the numbers of those that were told to have gone.
     sent: u32,
     gone: Vec<u32>,
+    /// Those sent as one, by the number of the last: how many they are.
+    together: HashMap<u32, u32>,
+    /// Those sent as one and cancelled: some of them may have gone.
+    cut_short: Vec<u32>,
     /// The numbers of those that have come to the outside.
     arrived: Vec<u32>,
     /// Those that were sent to it, and the numbers and lengths of those that wait to be received.
@@ -34,6 +39,16 @@ pub(crate) struct Mail {
 /// Somebody outside.
 fn somebody() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 9).into()
+}
+
+/// What the kernel of a program makes of datagrams sent as one.
+pub(crate) fn offload(seed: u64) -> Offload {
+    match seed % 5 {
+        0 => Offload::Unknown,
+        1 => Offload::Refused(Errno::EIO),
+        2 => Offload::Refused(Errno::EMSGSIZE),
+        _ => Offload::Full,
+    }
 }
 
 fn datagram(place: Place, number: u32, length: usize) -> Vec<u8> {
@@ -72,8 +87,9 @@ impl Outside {
     /// When all is over: what was told to have gone has arrived, and nothing else; with refusals, some of it is lost.
     pub(crate) fn check_letters(&mut self, sim: &Sim, may_lose: bool) -> Check {
         self.take_letters(sim);
-        for (place, Mail { gone, arrived, .. }) in self.mail.iter().enumerate() {
-            let is_right = if may_lose { arrived.iter().all(|it| gone.contains(it)) } else { gone == arrived };
+        for (place, Mail { gone, arrived, cut_short, .. }) in self.mail.iter().enumerate() {
+            let arrived: Vec<u32> = arrived.iter().filter(|it| !cut_short.contains(it)).copied().collect();
+            let is_right = if may_lose { arrived.iter().all(|it| gone.contains(it)) } else { *gone == arrived };
             ensure!(is_right, "place {place} has sent {gone:?}, and {arrived:?} have arrived");
         }
         Ok(())
@@ -170,17 +186,35 @@ impl Machine<'_> {
         (mail.sent, Many(bytes.chunks(bytes.len() / (1 + length % 3) + 1).map(<[u8]>::to_vec).collect()))
     }
 
+    /// The next datagrams of a place, some hundred of one length, in one piece.
+    fn next_datagrams(&mut self, place: Place, length: usize) -> (u32, Pieces, SendOptions) {
+        let mail = &mut self.outside.borrow_mut().mail[place];
+        // More than one call sends.
+        let count = 1 + (length as u32 * 99) % 130;
+        let numbers = mail.sent + 1..=mail.sent + count;
+        mail.sent += count;
+        mail.together.insert(mail.sent, count);
+        let bytes = numbers.flat_map(|number| datagram(place, number, length)).collect();
+        let options = SendOptions { segment_size: NonZeroU16::new(5 + length as u16), ..SendOptions::PLAIN };
+        (mail.sent, Many(vec![bytes]), options)
+    }
+
     pub(crate) fn send(&mut self, place: Place, length: usize) -> Check {
         self.requests += 1;
         let user = user_of_request(self.requests, place);
-        let (number, pieces) = self.next_datagram(place, length);
+        let (number, pieces, options) = if length % 4 == 1 && length < 1000 {
+            self.next_datagrams(place, length)
+        } else {
+            let (number, pieces) = self.next_datagram(place, length);
+            (number, pieces, SendOptions::PLAIN)
+        };
         let mut was_kept = false;
         let keep = |pieces: Pieces| {
             was_kept = true;
             pieces
         };
         let (key, to) = (self.model.handles[place].key, Address::from(&somebody()));
-        let got = self.core.udp_send(key, user, Some(&to), pieces, keep);
+        let got = self.core.udp_send(key, user, Target { address: Some(&to), options }, pieces, keep);
         let answer = got.as_ref().map(|_| ()).map_err(|refused| refused.error);
         self.note_socket("udp_send", place, answer, self.model.open(place))?;
         let Ok(handed_back) = got else { return Ok(()) };
@@ -213,9 +247,16 @@ impl Machine<'_> {
         let request = self.model.take_write(place, user)?;
         let is_handed_back = self.core.take_buffers().is_some();
         ensure!(is_handed_back == request.was_kept, "buffers handed back: {is_handed_back}, {request:?}");
+        let mail = &mut self.outside.borrow_mut().mail[place];
+        let last = request.end as u32;
+        let numbers = last + 1 - mail.together.get(&last).copied().unwrap_or(1)..=last;
         match result {
-            Ok(()) => self.outside.borrow_mut().mail[place].gone.push(request.end as u32),
-            Err(Errno::ECANCELED) if self.model.handles[place].life == Life::Closing => {}
+            Ok(()) => mail.gone.extend(numbers),
+            Err(Errno::ECANCELED) if self.model.handles[place].life == Life::Closing => {
+                if mail.together.contains_key(&last) {
+                    mail.cut_short.extend(numbers);
+                }
+            }
             Err(error) => return Err(format!("a send fails with {error:?}")),
         }
         Ok(())

@@ -1,0 +1,210 @@
+//! Work on other threads.
+
+use std::any::Any;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use oxuv_core::kernel::Job;
+use oxuv_core::linux::{PoolOf, Shared, random};
+use oxuv_core::pool::{Pool as CorePool, PoolMetrics};
+use oxuv_core::{Lane, Ticket};
+
+use crate::{Errno, LoopRef, Result};
+
+/// Why work has no result.
+pub enum NotDone {
+    /// It was cancelled before a thread began it.
+    Canceled,
+    /// It has panicked, with this payload. The thread lives on.
+    Panicked(Box<dyn Any + Send>),
+}
+
+impl fmt::Display for NotDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NotDone::Panicked(payload) = self else { return f.write_str("cancelled") };
+        let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        write!(f, "panicked: {}", text.unwrap_or("with something that is no text"))
+    }
+}
+
+impl fmt::Debug for NotDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NotDone({self})")
+    }
+}
+
+impl std::error::Error for NotDone {}
+
+/// Something that a thread of the pool is to do. Dropping this value changes nothing.
+#[derive(Debug, Clone)]
+pub struct Request {
+    owner: LoopRef,
+    ticket: Ticket,
+}
+
+impl Request {
+    /// Takes the request back if no thread has begun it: its callback hears of that later.
+    ///
+    /// # Errors
+    /// EBUSY when it has begun, is done, or was cancelled before; EINVAL when the loop is gone.
+    #[doc(alias = "uv_cancel")]
+    pub fn cancel(&self) -> Result<()> {
+        self.owner.0.with(|core| core.cancel(self.ticket))
+    }
+}
+
+/// Threads of a loop's own, or of several loops'. Without one, all loops of the process share a pool, which has as many
+/// threads as the environment's `UV_THREADPOOL_SIZE` says at first use: 4 if it says nothing, 1024 at most.
+///
+/// Clones are the same pool. When the last of them and the last of its loops are gone, that waits for what runs.
+///
+/// ```
+/// use oxuv::{Loop, Mode, Pool};
+/// use std::num::NonZeroUsize;
+///
+/// let pool = Pool::new(NonZeroUsize::MIN)?;
+/// let lp = Loop::with_pool(&pool)?;
+/// lp.work(|| 6 * 7, |_, result| assert_eq!(result.unwrap(), 42))?;
+/// lp.run(Mode::Default)?;
+/// # Ok::<(), oxuv::Errno>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pool(Shared<CorePool<Box<dyn Job>>>);
+
+impl Pool {
+    /// A pool of so many threads, 1024 at most. They are started at first use.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    pub fn new(threads: NonZeroUsize) -> Result<Pool> {
+        Ok(Pool(Shared::new(CorePool::with_size(c"oxuv-worker", threads))?))
+    }
+
+    /// What the pool has counted, lane by lane.
+    pub fn metrics(&self) -> PoolMetrics {
+        self.0.metrics()
+    }
+
+    /// Measures how long jobs wait and run, from now on.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    pub fn measure(&self) -> Result<()> {
+        self.0.measure()
+    }
+
+    pub(crate) fn of_loop(&self) -> PoolOf<Box<dyn Job>> {
+        PoolOf::Own(self.0.clone())
+    }
+}
+
+/// A closure for another thread, and then its result. A panic is a result, too.
+enum Work<F, T> {
+    Waiting(F),
+    Done(std::thread::Result<T>),
+    /// While it runs.
+    Running,
+}
+
+impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Job for Work<F, T> {
+    fn run(&mut self) {
+        if let Work::Waiting(work) = std::mem::replace(self, Work::Running) {
+            // Whatever the closure owns is gone with it, so nobody sees what it has left half done.
+            *self = Work::Done(catch_unwind(AssertUnwindSafe(work)));
+        }
+    }
+}
+
+/// What a job calls when it has come back.
+pub(crate) type OnJob = Box<dyn FnOnce(&LoopRef, Option<Box<dyn Job>>)>;
+
+impl LoopRef {
+    /// Calls `work` on a thread of the pool, and then `callback` on the loop's, with what `work` has returned. Phase: poll.
+    ///
+    /// It keeps the loop running until then. A panic of `work` harms neither thread nor loop: `callback` gets it.
+    ///
+    /// ```
+    /// use oxuv::{Loop, Mode};
+    ///
+    /// let lp = Loop::new()?;
+    /// lp.work(|| (1..=20).product::<u64>(), |_, product| println!("20! is {}", product.unwrap()))?;
+    /// lp.run(Mode::Default)?;
+    /// # Ok::<(), oxuv::Errno>(())
+    /// ```
+    ///
+    /// # Errors
+    /// ENOMEM; EAGAIN when no thread can be started; EINVAL when the loop is gone. Neither closure is called then.
+    #[doc(alias = "uv_queue_work")]
+    pub fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+        callback: impl FnOnce(&LoopRef, Result<T, NotDone>) + 'static,
+    ) -> Result<Request> {
+        self.submit(Lane::Work, work, callback)
+    }
+
+    /// Fetches so many random bytes, fit for keys, on a thread of the pool. Phase: poll.
+    ///
+    /// `callback` hears ENOMEM when there is no room for them, and ECANCELED when the request was cancelled.
+    ///
+    /// # Errors
+    /// As [`LoopRef::work`].
+    #[doc(alias = "uv_random")]
+    pub fn random(&self, len: usize, callback: impl FnOnce(&LoopRef, Result<Vec<u8>>) + 'static) -> Result<Request> {
+        self.ask(Lane::Work, Errno::ECANCELED, move || random::bytes(len), callback)
+    }
+
+    /// What the loop's pool has counted, lane by lane.
+    pub fn pool_metrics(&self) -> PoolMetrics {
+        self.0.with(|core| Ok(core.kernel().pool().metrics())).unwrap_or_default()
+    }
+
+    /// [`LoopRef::work`] in any lane, for something that may fail, but does not panic.
+    pub(crate) fn ask<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        canceled: Errno,
+        question: impl FnOnce() -> Result<T> + Send + 'static,
+        callback: impl FnOnce(&LoopRef, Result<T>) + 'static,
+    ) -> Result<Request> {
+        self.submit(lane, question, move |lp, answer| match answer {
+            Ok(answer) => callback(lp, answer),
+            Err(NotDone::Canceled) => callback(lp, Err(canceled)),
+            Err(NotDone::Panicked(payload)) => std::panic::resume_unwind(payload),
+        })
+    }
+
+    fn submit<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(
+        &self,
+        lane: Lane,
+        work: F,
+        callback: impl FnOnce(&LoopRef, Result<T, NotDone>) + 'static,
+    ) -> Result<Request> {
+        let on_done: OnJob = Box::new(move |lp, job| callback(lp, result::<F, T>(job)));
+        let number = self.0.callbacks.add_job(on_done)?;
+        let (mut job, mut refused) = (Some(Box::new(Work::Waiting(work))), None);
+        let submitted = self.0.with(|core| {
+            let Some(job) = job.take() else { return Err(Errno::EINVAL) };
+            core.submit(lane, job, number).map_err(|back| {
+                refused = Some(back.given);
+                back.error
+            })
+        });
+        if submitted.is_err() {
+            // What the closures own may call the loop when it is dropped; nobody is in it now.
+            drop((job, refused, self.0.callbacks.take_job(number)));
+        }
+        submitted.map(|ticket| Request { owner: self.clone(), ticket })
+    }
+}
+
+/// What the closure in a job has returned.
+fn result<F: 'static, T: 'static>(job: Option<Box<dyn Job>>) -> Result<T, NotDone> {
+    let job = job.map(|job| -> Box<dyn Any> { job });
+    match job.and_then(|job| job.downcast::<Work<F, T>>().ok()).map(|job| *job) {
+        Some(Work::Done(Ok(result))) => Ok(result),
+        Some(Work::Done(Err(payload))) => Err(NotDone::Panicked(payload)),
+        _ => Err(NotDone::Canceled),
+    }
+}
