@@ -61,7 +61,8 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
     // SAFETY: the request is memory to write to, and the handle was initialised. What the core keeps until the event is our
     // copy of the array, in the room that `free_room` frees there, or here if nothing is kept.
     unsafe {
-        let checked = destination(addr).and_then(|to| Ok((to, Bufs::new(bufs, nbufs)?)));
+        let mut address = Address::none();
+        let checked = destination(addr, &mut address).and_then(|to| Ok((to, Bufs::new(bufs, nbufs)?)));
         let (to, bufs) = match checked.and_then(|checked| make_room(req, nbufs).map(|()| checked)) {
             Ok(checked) => checked,
             Err(error) => return error.code(),
@@ -70,7 +71,7 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
         (*req).handle = udp;
         (*req).send_cb = cb;
         let sent = with_open(udp.cast(), |core, key| {
-            let sent = core.udp_send(key, User::of(req), to.as_ref(), bufs, |bufs| bufs.copy_to((*req).bufs));
+            let sent = core.udp_send(key, User::of(req), to, bufs, |bufs| bufs.copy_to((*req).bufs));
             let kept = sent.map_err(|refused| refused.error)?.is_none();
             Ok((kept, core.udp_send_queue(key)?))
         });
@@ -157,9 +158,10 @@ pub unsafe extern "C-unwind" fn uv_udp_try_send(
 ) -> c_int {
     // SAFETY: the handle was initialised; the core does not keep the buffers.
     unsafe {
-        let sent = destination(addr).and_then(|to| {
+        let mut address = Address::none();
+        let sent = destination(addr, &mut address).and_then(|to| {
             let bufs = Bufs::new(bufs, nbufs)?;
-            with_open(udp.cast(), |core, key| core.udp_try_send(key, to.as_ref(), &bufs))
+            with_open(udp.cast(), |core, key| core.udp_try_send(key, to, &bufs))
         });
         if (*udp).io_watcher.fd == -1 {
             show_descriptor(udp);
@@ -197,7 +199,8 @@ pub unsafe extern "C-unwind" fn uv_udp_try_send2(
         let sent = with_open(udp.cast(), |core, key| {
             core.udp_descriptor(key).map_err(|_| Errno::EINVAL)?;
             core.udp_try_send_several(key, count as usize, |nth| {
-                let to = destination(*addrs.add(nth))?;
+                let mut address = Address::none();
+                let to = destination(*addrs.add(nth), &mut address)?.copied();
                 Ok((Bufs::new(*bufs.add(nth), *nbufs.add(nth))?, to))
             })
         });
@@ -228,11 +231,13 @@ pub unsafe extern "C-unwind" fn uv_udp_get_send_queue_count(udp: *const uv_udp_t
     unsafe { (*udp).send_queue_count }
 }
 
-/// The address that a datagram goes to; `None` for null. UV_EINVAL for a family that is neither an internet's nor Unix's.
+/// The address that a datagram goes to, at `place`; `None` for null. UV_EINVAL for a family that is neither an internet's
+/// nor Unix's.
 ///
 /// # Safety
 /// `addr` is null or points to an address as large as its family says.
-unsafe fn destination(addr: *const sockaddr) -> Result<Option<Address>> {
+#[inline]
+unsafe fn destination(addr: *const sockaddr, place: &mut Address) -> Result<Option<&Address>> {
     if addr.is_null() {
         return Ok(None);
     }
@@ -244,6 +249,7 @@ unsafe fn destination(addr: *const sockaddr) -> Result<Option<Address>> {
             AF_UNIX => size_of::<libc::sockaddr_un>(),
             _ => return Err(Errno::EINVAL),
         };
-        Address::from_bytes(slice::from_raw_parts(addr.cast(), size)).map(Some)
+        *place = Address::from_bytes(slice::from_raw_parts(addr.cast(), size))?;
     }
+    Ok(Some(place))
 }

@@ -121,8 +121,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.bind_to_send(key, to.address)?;
         let index = key.index;
-        self.check_free(self.udps[self.slots[index].state].watch.number, Some(index))?;
-        let udp = &mut self.udps[self.slots[index].state];
+        let state = self.slots[index].state;
+        let watch = &self.udps[state].watch;
+        if watch.wanted.is_empty() {
+            self.check_free(watch.number, Some(index))?;
+        }
+        let udp = &mut self.udps[state];
         // Each that is queued is to be reported, and that must not need memory.
         udp.done.try_reserve(udp.sends.len() + 1)?;
         udp.sends.try_reserve(1)?;
@@ -191,8 +195,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
         }
         let Target { address, options } = to;
+        let is_wanted = !udp.sends.is_empty();
         udp.sends.push_back(Send { user, to: address.copied(), options, buffers: keep(buffers), total, segments });
-        self.want(index, Readiness::WRITE);
+        if !is_wanted {
+            self.want(index, Readiness::WRITE);
+        }
         None
     }
 

@@ -30,6 +30,7 @@ impl Address {
     ///
     /// # Errors
     /// EINVAL when there are too many of them.
+    #[inline]
     pub fn from_bytes(bytes: &[u8]) -> Result<Address> {
         let mut address = Address::none();
         if bytes.len() > Address::SIZE {
