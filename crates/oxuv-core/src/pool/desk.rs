@@ -80,6 +80,10 @@ impl<J> Returns<J> {
 
     /// Takes everything off the desk, and returns how much there is to be told.
     pub(crate) fn take(&mut self) -> usize {
+        if self.outstanding == self.taken.len() {
+            // Nothing else is on its way.
+            return self.outstanding;
+        }
         let mut finished = self.desk.lock();
         if self.taken.is_empty() {
             std::mem::swap(&mut *finished, &mut self.taken);
