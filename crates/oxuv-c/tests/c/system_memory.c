@@ -1,4 +1,5 @@
 /* Memory, time and load, beside what /proc and the C library say. */
+/* not under ASan: it limits the memory of the process, and ASan needs more. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 
