@@ -6,6 +6,9 @@ use std::process::Command;
 
 use crate::files;
 
+/// The format of objects, as the binutils call it.
+const FORMAT: &str = if cfg!(target_arch = "aarch64") { "elf64-littleaarch64" } else { "elf64-x86-64" };
+
 /// The two files that were built.
 pub(crate) struct Libraries {
     pub(crate) shared: PathBuf,
@@ -44,6 +47,10 @@ fn one_object(root: &Path, built: &Path) -> Result<PathBuf, String> {
     run(ld.arg(built.join("libuv.a")))?;
 
     let mut objcopy = Command::new("objcopy");
+    // Some of the standard library's objects have LLVM's code beside the machine's. A linker with a plugin of another LLVM
+    // fails on it; so would objcopy if it guessed the format by its plugins.
+    objcopy.args(["--input-target", FORMAT, "--output-target", FORMAT]);
+    objcopy.args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd"]);
     objcopy.args(["--wildcard", "--keep-global-symbol=uv_*", "--strip-unneeded"]);
     run(objcopy.arg(&linked).arg(&object))?;
 
