@@ -1,10 +1,7 @@
 //! The event loop that Node.js made famous, for Rust.
 //!
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`] and [`Pipe`]. Each is started with a
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`] and [`Udp`]. Each is started with a
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`],
-//! [`Tcp`] and [`Tty`]. Each is started with a
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`] and [`Pipe`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`], [`Pipe`], [`Tty`]
+//! and [`Udp`]. Each is started with a
 //! closure, and a turn of the loop calls what is due, phase by phase, in the order of libuv:
 //!
 //! ```text

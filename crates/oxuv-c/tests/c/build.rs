@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Which library a program is linked with.
@@ -60,9 +61,24 @@ pub(crate) fn source_of(name: &str) -> PathBuf {
     Path::new(CRATE).join("tests/c").join(name)
 }
 
+/// Removes what earlier tests have left, whose processes are gone: a program has the whole static library in it.
+fn sweep() {
+    let Ok(entries) = std::fs::read_dir(env!("CARGO_TARGET_TMPDIR")) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().into_string().unwrap_or_default();
+        let of_a_test =
+            name.split_once('-').filter(|(process, nth)| [process, nth].iter().all(|n| n.parse::<u32>().is_ok()));
+        if of_a_test.is_some_and(|(process, _)| !Path::new("/proc").join(process).exists()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// Tests run side by side: each program gets a directory of its own.
 pub(crate) fn new_directory() -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
+    static SWEPT: Once = Once::new();
+    SWEPT.call_once(sweep);
     let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&directory).unwrap();
