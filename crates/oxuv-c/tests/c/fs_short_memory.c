@@ -1,36 +1,6 @@
 /* File requests for which memory is short: an error, and nothing is left behind. */
 #include "fs.h"
-
-static int left_until_failure = 1 << 30, failed, blocks;
-
-static int fails(void) {
-  if (left_until_failure-- > 0) return 0;
-  failed = 1;
-  return 1;
-}
-
-static void* short_malloc(size_t size) {
-  if (fails()) return NULL;
-  blocks++;
-  return malloc(size);
-}
-
-static void* short_calloc(size_t count, size_t size) {
-  if (fails()) return NULL;
-  blocks++;
-  return calloc(count, size);
-}
-
-static void* short_realloc(void* memory, size_t size) {
-  if (fails()) return NULL;
-  if (memory == NULL) blocks++;
-  return realloc(memory, size);
-}
-
-static void counting_free(void* memory) {
-  if (memory != NULL) blocks--;
-  free(memory);
-}
+#include "failing.h"
 
 static ssize_t listed(void) {
   uv_dirent_t entry;

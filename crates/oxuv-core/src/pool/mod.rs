@@ -115,12 +115,12 @@ impl<J: Job> Pool<J> {
         self.link().ok().and_then(|link| link.crew.get()).map_or_else(PoolMetrics::default, |crew| crew.metrics())
     }
 
-    /// Runs what is queued, and ends the threads, for which it waits no longer than `patience` if there is one. It is for the
-    /// end of the process: threads that are still at work then are left to themselves, and the pool takes no more jobs.
-    ///
-    /// What is queued is run; jobs of the slow lane that have not begun are cancelled, since they might
+    /// Runs what is queued, and ends the threads; jobs of the slow lane that have not begun are cancelled, since they might
     /// hold this up for long. The pool starts anew when it is used again; until this returns, it takes no jobs. A job that
     /// calls it does not wait for itself.
+    ///
+    /// With `patience` it waits no longer than that: it is for the end of the process. Threads that are still at work then are
+    /// left to themselves, and the pool takes no more jobs.
     #[doc(alias = "uv_library_shutdown")]
     pub fn shutdown(&self, patience: Option<Duration>) {
         if let Ok(link) = self.link()
