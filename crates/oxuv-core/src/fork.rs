@@ -12,12 +12,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// signals are forgotten, and jobs are told of with ECANCELED, without the job.
     ///
     /// The descriptors of the loop itself, [`Kernel::after_fork`], keep their numbers. In the parent's process, or called
-    /// again, it does no harm.
+    /// again, it does no harm. Returns whether it was a child's that had not called it.
     ///
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM, ENOSPC. The loop is of no use until this succeeds.
     #[doc(alias = "uv_loop_fork")]
-    pub fn after_fork(&mut self) -> Result<()> {
+    pub fn after_fork(&mut self) -> Result<bool> {
         self.watches.unsynced.try_reserve(self.watchers())?;
         self.reserve_for_losses()?;
         let is_child = self.kernel.after_fork()?;
@@ -29,6 +29,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.lose_jobs();
         }
         self.mailbox.look_again();
-        Ok(())
+        Ok(is_child)
     }
 }

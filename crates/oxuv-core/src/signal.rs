@@ -292,8 +292,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Some(Event::Signal { key, user: self.slots[index].user, number })
     }
 
-    /// The callback of a one-shot handle is over. If that has not started it anew, it is stopped.
-    fn end_one_shot(&mut self) {
+    /// The callback of a one-shot handle is over. If that has not started it anew, it is stopped. The next event comes after
+    /// this in any case; it is for a front whose user sees the handle before that.
+    pub fn end_one_shot(&mut self) {
         if let Some(key) = self.signals.telling.take()
             && let Ok(index) = self.slots.find_kind(key, Kind::Signal)
         {

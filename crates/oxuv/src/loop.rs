@@ -237,7 +237,7 @@ impl LoopRef {
     /// EMFILE, ENFILE, ENOMEM, ENOSPC: the loop is of no use until this succeeds. EINVAL when the loop is gone.
     #[doc(alias = "uv_loop_fork")]
     pub fn after_fork(&self) -> Result<()> {
-        self.0.with(|core| core.after_fork())
+        self.0.with(|core| core.after_fork()).map(drop)
     }
 
     /// All handles in the order in which they were made, those being closed included.
