@@ -28,7 +28,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.forget_caught();
             self.lose_jobs();
         }
-        self.mailbox.look_again();
         Ok(is_child)
     }
 }

@@ -72,6 +72,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let numbers = 0..self.jobs.users.bound() as u32;
         self.jobs.lost.clear();
         self.jobs.lost.extend(numbers.rev().filter(|&number| self.jobs.users[number].is_some()));
+        if !self.jobs.lost.is_empty() {
+            self.mailbox.look_again();
+        }
     }
 
     /// The next job of those that have come back.

@@ -464,9 +464,9 @@ pub trait Kernel {
     fn next_signal(&mut self) -> Option<i32>;
 
     /// In a child of the process that this was made in: makes anew whatever is shared with that. Nothing is watched then
-    /// but signals, and a wait returns with [`WAKE`]. What descriptors are for is not changed, and they keep their numbers,
-    /// that of this kernel included. What has come for the parent is forgotten. Returns whether it is a child: the jobs
-    /// that were submitted are lost then.
+    /// but signals. What descriptors are for is not changed, and they keep their numbers, those of this kernel included.
+    /// Returns whether it is a child: wake-ups and signals that have come are forgotten then, and the jobs that were
+    /// submitted are lost. If it is none, the next wait returns with [`WAKE`].
     ///
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM, ENOSPC. The kernel is of no use until this succeeds.

@@ -413,8 +413,10 @@ impl<J: Job> Kernel for Linux<J> {
                 signals.after_fork();
             }
             self.jobs.lose();
+        } else {
+            // What had been written to the one before.
+            self.waker.wake();
         }
-        self.waker.wake();
         Ok(is_child)
     }
 

@@ -475,7 +475,7 @@ impl Kernel for Sim {
         world.forget_watches();
         world.signals.forget_caught();
         world.jobs.lose();
-        self.waker.0.store(true, Release);
+        self.waker.0.store(false, Release);
         Ok(true)
     }
 
