@@ -134,6 +134,7 @@ impl Driver for Libuv {
             }
             Kind::Tcp => self.make(name, |handle| call!(self.uv_tcp_init(self.lp, handle))),
             Kind::Udp => self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, 0))),
+            Kind::Signal => self.make(name, |handle| call!(self.uv_signal_init(self.lp, handle))),
             Kind::UdpSeveral => {
                 let flags = uv_udp_flags_UV_UDP_RECVMMSG as c_uint;
                 self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, flags)))
@@ -179,6 +180,7 @@ impl Driver for Libuv {
             uv_handle_type_UV_PREPARE => call!(self.uv_prepare_stop(self.get(name))),
             uv_handle_type_UV_CHECK => call!(self.uv_check_stop(self.get(name))),
             uv_handle_type_UV_POLL => call!(self.uv_poll_stop(self.get(name))),
+            uv_handle_type_UV_SIGNAL => call!(self.uv_signal_stop(self.get(name))),
             uv_handle_type_UV_TCP => call!(self.uv_read_stop(self.get(name))),
             uv_handle_type_UV_UDP => call!(self.uv_udp_recv_stop(self.get(name))),
             _ => panic!("{name} cannot be stopped"),
@@ -226,6 +228,15 @@ impl Driver for Libuv {
         let wanted = LETTERS.iter().filter(|(letter, _)| letters.contains(*letter));
         let wanted = wanted.fold(0, |all, (_, bit)| all | *bit as c_int);
         named(call!(self.uv_poll_start(self.get(&callback.name), wanted, pick!(callback, on_poll))))
+    }
+
+    fn signal_start(&self, callback: &Callback, number: i32, once: bool) -> Outcome {
+        let (handle, cb) = (self.get(&callback.name), pick!(callback, on_signal));
+        named(if once {
+            call!(self.uv_signal_start_oneshot(handle, cb, number))
+        } else {
+            call!(self.uv_signal_start(handle, cb, number))
+        })
     }
 
     fn hear_alloc(&self, name: &str) {

@@ -23,6 +23,7 @@ pub enum Kind {
     Udp,
     /// One that receives several datagrams at a time.
     UdpSeveral,
+    Signal,
 }
 
 /// How long a run goes on.
@@ -47,7 +48,7 @@ pub struct Callback {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum What {
-    /// Timer, idle, prepare, check, async or poll: what the handle is there for.
+    /// Timer, idle, prepare, check, async, poll or signal: what the handle is there for.
     Itself,
     Close,
     Connection,
@@ -169,6 +170,8 @@ pub trait Driver {
     fn async_send(&self, name: &str) -> Outcome;
     /// The letters are `r`, `w`, `d` (disconnect) and `p` (priority).
     fn poll_start(&self, callback: &Callback, letters: &str) -> Outcome;
+    /// Waits for the signal of this number, for the first one only with `once`.
+    fn signal_start(&self, callback: &Callback, number: i32, once: bool) -> Outcome;
 
     /// Tells from now on also when memory is asked for, and when it comes back unused.
     fn hear_alloc(&self, name: &str);

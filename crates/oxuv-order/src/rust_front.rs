@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use oxuv::{Async, Check, Errno, Handle, Idle, Loop, Poll, Prepare, Readiness, Tcp, Timer, Udp};
+use oxuv::{Async, Check, Errno, Handle, Idle, Loop, Poll, Prepare, Readiness, Signal, Tcp, Timer, Udp};
 
 use crate::driver::{Callback, Driver, Kind, Listener, Mode, Outcome, What};
 use crate::script::Side;
@@ -26,6 +26,7 @@ enum Any {
     Check(Check),
     Async(Async),
     Poll(Poll),
+    Signal(Signal),
     Tcp(Tcp),
     Udp(Udp),
 }
@@ -39,6 +40,7 @@ impl Any {
             Any::Check(handle) => handle,
             Any::Async(handle) => handle,
             Any::Poll(handle) => handle,
+            Any::Signal(handle) => handle,
             Any::Tcp(handle) => handle,
             Any::Udp(handle) => handle,
         }
@@ -143,6 +145,7 @@ impl Driver for RustFront {
             Kind::Tcp => Tcp::new(lp).map(Any::Tcp),
             Kind::Udp => Udp::new(lp).map(Any::Udp),
             Kind::UdpSeveral => Udp::receiving_several(lp).map(Any::Udp),
+            Kind::Signal => Signal::new(lp).map(Any::Signal),
         };
         named(handle).map(|handle| self.keep(name, handle))
     }
@@ -180,6 +183,7 @@ impl Driver for RustFront {
             Any::Prepare(prepare) => prepare.stop(),
             Any::Check(check) => check.stop(),
             Any::Poll(poll) => poll.stop(),
+            Any::Signal(signal) => signal.stop(),
             Any::Tcp(tcp) => tcp.read_stop(),
             Any::Udp(udp) => udp.receive_stop(),
             Any::Async(_) => panic!("an async handle cannot be stopped"),
@@ -231,6 +235,13 @@ impl Driver for RustFront {
             let text = ready.map_or_else(|error| format!("{error:?}"), letters_of);
             listener.tell(&callback, What::Itself, None, text);
         }))
+    }
+
+    fn signal_start(&self, callback: &Callback, number: i32, once: bool) -> Outcome {
+        let Any::Signal(signal) = self.get(&callback.name) else { panic!("{callback} is no signal handle") };
+        let (listener, callback) = (self.listener.clone(), callback.clone());
+        let tell = move |_: &Signal, _| listener.tell(&callback, What::Itself, None, "");
+        named(if once { signal.start_once(number, tell) } else { signal.start(number, tell) })
     }
 
     /// A closure has no memory to be asked for.

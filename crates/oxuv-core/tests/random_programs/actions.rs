@@ -36,6 +36,7 @@ impl Machine<'_> {
             Action::Start(place) => match model.handles[place].kind {
                 Kind::Udp => self.start_receiving(place),
                 Kind::Tcp => same("read_start", core.read_start(keys[place]), model.start_reading(place)),
+                Kind::Signal => Ok(()),
                 _ => same("start", core.watcher_start(keys[place]), model.start_watcher(place)),
             },
             Action::Stop(place) => match model.handles[place].kind {
@@ -43,6 +44,7 @@ impl Machine<'_> {
                 Kind::Tcp => same("read_stop", core.read_stop(keys[place]), model.stop_reading(place)),
                 Kind::Poll => same("poll_stop", core.poll_stop(keys[place]), model.stop_poll(place)),
                 Kind::Udp => same("receive_stop", core.udp_receive_stop(keys[place]), model.stop_receiving(place)),
+                Kind::Signal => self.stop_signal(place),
                 Kind::Async => Ok(()),
                 _ => same("stop", core.watcher_stop(keys[place]), model.stop_watcher(place)),
             },
@@ -60,6 +62,8 @@ impl Machine<'_> {
             Action::Unreference(place) => {
                 same("unreference", core.unreference(keys[place]), model.set_referenced(place, false))
             }
+            Action::StartSignal(place, number, once) => self.start_signal(place, number, once),
+            Action::Fork => self.fork(),
             Action::StartPoll(place, interest) => self.start_poll(place, interest),
             Action::Open(place) => self.open(place),
             Action::Connect(place, target) => self.connect(place, target),
@@ -121,6 +125,7 @@ impl Machine<'_> {
             Kind::Tcp => self.core.tcp_init(user),
             Kind::Udp => self.core.udp_init(user, Self::receives_several(place)),
             Kind::Poll => self.init_poll(place, user),
+            Kind::Signal => self.core.signal_init(user),
             kind => return Err(format!("a program with a handle of kind {kind:?}")),
         };
         let key = key.map_err(|error| format!("init: {error}"))?;
