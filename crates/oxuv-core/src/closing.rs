@@ -16,7 +16,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The next request of the handle at the head of the pass, or, when it has none any more, its end.
     #[inline(never)]
     pub(crate) fn next_closing(&mut self) -> Option<Event<U>> {
-        let index = self.slots.front(List::ClosingPass)?;
+        let mut index = self.slots.front(List::ClosingPass)?;
+        while self.slots[index].kind == Kind::FsPoll && self.fs_poll_lingers(self.slots[index].state) {
+            self.slots.unlink::<PHASE>(index);
+            self.slots.push_front(List::Closing, index);
+            index = self.slots.front(List::ClosingPass)?;
+        }
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
         let (key, user) = (self.slots.key(index), self.slots[index].user);
         let canceled = match kind {
@@ -37,6 +42,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Tcp | Kind::Pipe | Kind::Tty => drop(self.streams.remove(state)),
             Kind::Udp => drop(self.udps.remove(state)),
             Kind::Poll => drop(self.polls.remove(state)),
+            Kind::FsEvent => drop(self.changes.handles.remove(state)),
+            Kind::FsPoll => self.remove_fs_poll(state),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         // From here on the slot is free, and the key stale: the callback may do with the handle's memory as it likes.

@@ -5,20 +5,29 @@ use oxuv_os::Result;
 use crate::kernel::{Finished, Kernel};
 use crate::slab::Slab;
 use crate::write::Refused;
-use crate::{Buffers, Core, Event, Lane, Ticket};
+use crate::{Buffers, Core, Event, Key, Lane, Ticket};
 
 /// What the core keeps of the jobs that were submitted.
 #[derive(Debug)]
 pub(crate) struct Jobs<U, J> {
-    /// The front's value of each; its index is the number that the kernel gives back.
-    users: Slab<Option<U>>,
+    /// Who hears of each; its index is the number that the kernel gives back.
+    pub(crate) askers: Slab<Option<Asker<U>>>,
     /// The job that was last told of.
     spent: Option<J>,
 }
 
+/// Who hears of a job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asker<U> {
+    /// The front, by this value.
+    Front(U),
+    /// A handle that looks at a file, in what it has been started for the how manieth time.
+    FsPoll { key: Key, start: u32 },
+}
+
 impl<U, J> Default for Jobs<U, J> {
     fn default() -> Self {
-        Jobs { users: Slab::new(), spent: None }
+        Jobs { askers: Slab::new(), spent: None }
     }
 }
 
@@ -30,7 +39,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// ENOMEM, EAGAIN when no thread can be started. The job is handed back.
     #[doc(alias = "uv_queue_work")]
     pub fn submit(&mut self, lane: Lane, job: K::Job, user: U) -> Result<Ticket, Refused<K::Job>> {
-        let request = match self.jobs.users.insert(Some(user)) {
+        self.submit_for(Asker::Front(user), lane, job)
+    }
+
+    /// As [`Core::submit`], for whoever it is.
+    pub(crate) fn submit_for(&mut self, asker: Asker<U>, lane: Lane, job: K::Job) -> Result<Ticket, Refused<K::Job>> {
+        let request = match self.jobs.askers.insert(Some(asker)) {
             Ok(request) => request,
             Err(error) => return Err(Refused { error, given: job }),
         };
@@ -40,7 +54,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Ok(ticket)
             }
             Err((error, given)) => {
-                self.jobs.users.remove(request);
+                self.jobs.askers.remove(request);
                 Err(Refused { error, given })
             }
         }
@@ -63,10 +77,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The next job of those that have come back.
     pub(crate) fn next_done(&mut self) -> Option<Event<U>> {
         while let Some(Finished { request, job, result }) = self.kernel.next_finished() {
-            if let Some(user) = self.jobs.users.remove(request) {
-                self.requests -= 1;
-                self.jobs.spent = Some(job);
-                return Some(Event::Done { user, result });
+            let Some(asker) = self.jobs.askers.remove(request) else { continue };
+            self.requests -= 1;
+            match asker {
+                Asker::Front(user) => {
+                    self.jobs.spent = Some(job);
+                    return Some(Event::Done { user, result });
+                }
+                Asker::FsPoll { key, start } => {
+                    if let Some(event) = self.looked(key, start, result) {
+                        return Some(event);
+                    }
+                }
             }
         }
         None

@@ -27,12 +27,15 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
 pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
+pub use oxuv_os::fs::Listing;
+pub use oxuv_os::inotify::Only;
 pub use oxuv_os::net::{BindFlags, Keepalive};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
-use oxuv_os::{Errno, Result};
+use oxuv_os::{Errno, Result, Shared};
 
+use crate::fs_poll::Look;
 use crate::{Lane, Ticket};
 
 bitflags::bitflags! {
@@ -67,6 +70,9 @@ pub struct Ready {
 
 /// The token under which a wake-up is reported. No descriptor has it.
 pub const WAKE: u64 = u64::MAX;
+
+/// The token of the descriptor that tells of changes of files. No other has it.
+pub(crate) const CHANGES: u64 = u64::MAX - 2;
 
 /// The events that one wait returns at most.
 pub const BATCH: usize = 1024;
@@ -127,8 +133,8 @@ pub trait Kernel {
     type Fd;
     /// What wakes this kernel's [`Kernel::wait`].
     type Waker: Wake + Clone;
-    /// What runs on other threads.
-    type Job: Job;
+    /// What runs on other threads: the front's jobs, and looks at files, which are the core's.
+    type Job: Job + From<Shared<Look>>;
 
     /// The monotonic time in nanoseconds.
     fn now(&self) -> u64;
@@ -435,6 +441,35 @@ pub trait Kernel {
         size: usize,
         queue: Queue,
     ) -> Result<Batch<'a>>;
+
+    /// A new descriptor that tells of changes of files. It is readable when there are any.
+    ///
+    /// # Errors
+    /// EMFILE, also when the user has too many of them; ENFILE, ENOMEM.
+    fn file_watcher(&mut self) -> Result<Self::Fd>;
+
+    /// Has it tell of what happens to what is at a path, and directly in it if that is a directory. Returns the watch's
+    /// number: of what is watched already, by whatever path, it is the same.
+    ///
+    /// # Errors
+    /// ENOENT, EACCES, ELOOP, ENAMETOOLONG; ENOTDIR when it is not what it may be only; ENOSPC when the user has too many
+    /// watches; ENOMEM.
+    fn add_file_watch(&mut self, fd: &Self::Fd, path: &CStr, only: Only) -> Result<i32>;
+
+    /// Ends a watch; nothing happens if it has ended by itself.
+    fn remove_file_watch(&mut self, fd: &Self::Fd, watch: i32);
+
+    /// Reads [events](oxuv_os::inotify::Event), whole ones, as many as have come and find room behind what is in `into`.
+    ///
+    /// # Errors
+    /// EAGAIN when there are none.
+    fn read_changes(&mut self, fd: &Self::Fd, into: &mut Vec<u8>) -> Result<()>;
+
+    /// What is in a directory.
+    ///
+    /// # Errors
+    /// ENOENT, ENOTDIR, EACCES, EMFILE, ENOMEM.
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing>;
 
     /// Has a job run on another thread. `request` comes back with it.
     ///

@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::tty::{self, Modes, Opened};
-use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, udp, unix};
+use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
@@ -20,9 +20,10 @@ pub use oxuv_os::{Descriptor, Shared, Standard, names, random};
 
 pub use crate::pool::PoolOf;
 
+use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready,
-    Received, UdpBindFlags, UdpOption, WAKE, Wake,
+    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
+    Readiness, Ready, Received, UdpBindFlags, UdpOption, WAKE, Wake,
 };
 use crate::pool::{Counter, Lane, Pool, Ticket};
 
@@ -102,7 +103,7 @@ impl<J: Job> Linux<J> {
     }
 }
 
-impl<J: Job> Kernel for Linux<J> {
+impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
@@ -363,6 +364,26 @@ impl<J: Job> Kernel for Linux<J> {
         queue: Queue,
     ) -> Result<Batch<'a>> {
         datagram::receive_several(fd, buf, size, queue)
+    }
+
+    fn file_watcher(&mut self) -> Result<Descriptor> {
+        inotify::open()
+    }
+
+    fn add_file_watch(&mut self, fd: &Descriptor, path: &CStr, only: Only) -> Result<i32> {
+        inotify::add(fd, path, only)
+    }
+
+    fn remove_file_watch(&mut self, fd: &Descriptor, watch: i32) {
+        inotify::remove(fd, watch);
+    }
+
+    fn read_changes(&mut self, fd: &Descriptor, into: &mut Vec<u8>) -> Result<()> {
+        inotify::read(fd, into)
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        fs::list(path)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {

@@ -20,6 +20,7 @@ mod errno_names;
 pub mod file;
 pub mod fork;
 pub mod fs;
+pub mod inotify;
 pub mod interface;
 mod link_local;
 pub mod names;

@@ -37,6 +37,8 @@ pub(crate) struct Inner {
     pub(crate) buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
     /// The same for those that receive several datagrams at a time.
     pub(crate) wide_buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
+    /// What the name of a file that something has happened to is kept in.
+    pub(crate) name: Cell<Vec<u8>>,
     pub(crate) is_running: Cell<bool>,
 }
 
@@ -104,6 +106,7 @@ impl Loop {
             callbacks: Callbacks::default(),
             buffer: Cell::new(None),
             wide_buffer: Cell::new(None),
+            name: Cell::new(Vec::new()),
             is_running: Cell::new(false),
         }))))
     }

@@ -26,6 +26,7 @@ mod connect;
 mod connection;
 mod datagram;
 mod faults;
+mod files;
 mod note;
 mod outside;
 mod pool;
@@ -56,8 +57,8 @@ use oxuv_os::{Errno, Result};
 use oxuv_os::datagram::BATCH as DATAGRAMS;
 
 use crate::kernel::{
-    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received,
-    UdpBindFlags, UdpOption, Wake,
+    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue, Readiness,
+    Ready, Received, UdpBindFlags, UdpOption, Wake,
 };
 use crate::{Lane, Ticket};
 use world::World;
@@ -442,6 +443,27 @@ impl Kernel for Sim {
             }
         }
         if batch.is_empty() { Err(error) } else { Ok(batch) }
+    }
+
+    fn file_watcher(&mut self) -> Result<Fd> {
+        let number = self.world.borrow_mut().file_watcher()?;
+        Ok(self.own(number))
+    }
+
+    fn add_file_watch(&mut self, fd: &Fd, path: &CStr, only: Only) -> Result<i32> {
+        self.world.borrow_mut().with_watcher(fd.number, |disk, watcher| disk.add_watch(watcher, path, only))
+    }
+
+    fn remove_file_watch(&mut self, fd: &Fd, watch: i32) {
+        self.world.borrow_mut().with_watcher(fd.number, |disk, watcher| disk.remove_watch(watcher, watch));
+    }
+
+    fn read_changes(&mut self, fd: &Fd, into: &mut Vec<u8>) -> Result<()> {
+        self.world.borrow_mut().with_watcher(fd.number, |_, watcher| watcher.read(into))
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        self.world.borrow().disk.list(path)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: Box<dyn Job>) -> Result<Ticket, (Errno, Box<dyn Job>)> {

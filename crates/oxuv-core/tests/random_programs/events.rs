@@ -99,6 +99,7 @@ impl Machine<'_> {
                 self.check_result(place, result, &[Errno::ENOTCONN])?;
             }
             Event::Done { .. } => ensure!(false, "{event:?} though nothing was submitted"),
+            Event::FsEvent { .. } | Event::FsPoll { .. } => ensure!(false, "{event:?} though no file is watched"),
             Event::Closed { .. } => {
                 self.model.take_left(place)?;
                 ensure!(handle_requests(self, place) == 0, "place {place} is closed before its requests have ended");
@@ -224,6 +225,8 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::Sent { key, user, .. }
         | Event::Poll { key, user, .. }
         | Event::Connected { key, user, .. }
+        | Event::FsEvent { key, user, .. }
+        | Event::FsPoll { key, user, .. }
         | Event::HungUp { key, user }
         | Event::Written { key, user, .. }
         | Event::ShutDown { key, user, .. }
