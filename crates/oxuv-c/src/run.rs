@@ -160,6 +160,8 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(poll, status, events_of(readiness));
                 }
             }
+            Event::FsEvent { user, result, .. } => crate::fs_event::happened(loop_, user.0.cast(), result),
+            Event::FsPoll { user, result, .. } => crate::fs_poll::changed(loop_, user.0.cast(), result),
             Event::Done { user, result } => crate::job::done(user.0.cast(), result),
             Event::Closed { user, .. } => {
                 let handle: *mut uv_handle_t = user.0.cast();
