@@ -25,6 +25,7 @@ programs! {
     a_loop_counts_its_events_and_how_long_it_waits: "metrics.c";
     a_stream_tells_its_state: "stream_state.c";
     a_try_to_write_takes_what_fits: "try_write.c";
+    a_server_outlives_its_clients: "pipe_storm.c";
     addresses_have_texts: "address.c";
     affinity: "thread_affinity.c";
     all_handles_have_something_in_common: "handles.c";
