@@ -116,7 +116,11 @@ impl Program {
                 (Kind::Tcp | Kind::Pipe, 0) => outside.push(Action::Open(place)),
                 (Kind::Pipe, 1 | 2) => {
                     // With the one two places on, which passes handles if this one does.
-                    outside.extend([Action::Pair(place, (place + 2) % kinds.len()), Action::Start(place)]);
+                    let other = (place + 2) % kinds.len();
+                    if kinds[other] == Kind::Pipe {
+                        outside.extend([Action::Init(other), Action::Pair(place, other), Action::Start(other)]);
+                    }
+                    outside.push(Action::Start(place));
                 }
                 (Kind::Pipe, 3) => outside.extend([
                     Action::Bind(place, 5000),
@@ -175,6 +179,10 @@ fn random_kinds(random: &mut Random) -> Vec<Kind> {
         Kind::Poll,
         Kind::Udp,
     ];
+    if random.chance(150) {
+        // Handles are passed where there are many to take them.
+        return vec![Kind::Pipe; 4 + random.below(5)];
+    }
     // A program about a few kinds goes deeper than one about all, and streams have the most to get wrong.
     let mut few: Vec<Kind> = (0..1 + random.below(4)).map(|_| *random.pick(&all).unwrap()).collect();
     few.resize(
@@ -250,18 +258,18 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             17 => Action::CloseReset(place),
             _ => Action::Shutdown(place),
         },
-        Kind::Pipe => match random.below(24) {
+        Kind::Pipe => match random.below(30) {
             0 => Action::Open(place),
             1 => Action::Pair(place, random.below(kinds.len())),
             2 => Action::Bind(place, 5000 + random.below(3) as u16),
             3 => Action::Listen(place),
-            4..7 => Action::Accept(place, random.below(kinds.len())),
-            7..10 => Action::Start(place),
-            10..14 => Action::Write(place, random_length(random)),
-            14 => Action::TryWrite(place, random_length(random)),
-            15..19 => Action::WriteHandle(place, random_length(random), random.below(kinds.len())),
-            19 => Action::TryWriteHandle(place, random_length(random), random.below(kinds.len())),
-            20..23 => Action::Connect(place, random_target(random, kinds)),
+            4..9 => Action::Accept(place, random.below(kinds.len())),
+            9..12 => Action::Start(place),
+            12..15 => Action::Write(place, random_length(random)),
+            15 => Action::TryWrite(place, random_length(random)),
+            16..24 => Action::WriteHandle(place, random_length(random), random.below(kinds.len())),
+            24 | 25 => Action::TryWriteHandle(place, random_length(random), random.below(kinds.len())),
+            26..29 => Action::Connect(place, random_target(random, kinds)),
             _ => Action::Shutdown(place),
         },
         Kind::Udp => match random.below(10) {
