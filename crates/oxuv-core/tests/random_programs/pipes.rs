@@ -1,6 +1,6 @@
 //! The actions on pipes that TCP streams have not, and the handles that are passed by them.
 //!
-//! A pipe of an odd place passes handles. Only connections are passed, between two pipes of the program; each has to come as
+//! A pipe passes handles unless its place is a multiple of 3. Only connections are passed, between two pipes of the program; each has to come as
 //! often as it was sent, with the first byte that it was sent with. From then on two handles may read and write one connection,
 //! and what becomes of its bytes is not looked at any more.
 
@@ -16,7 +16,7 @@ use crate::run::{Machine, Pieces};
 use crate::streams::Request;
 
 pub(crate) fn passes_handles(kind: Kind, place: Place) -> bool {
-    kind == Kind::Pipe && place % 2 == 1
+    kind == Kind::Pipe && !place.is_multiple_of(3)
 }
 
 fn name(port: u16) -> Vec<u8> {

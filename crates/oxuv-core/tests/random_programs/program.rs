@@ -113,20 +113,18 @@ impl Program {
         for (place, &kind) in kinds.iter().enumerate() {
             outside.push(Action::Init(place));
             match (kind, random.below(5)) {
-                (Kind::Tcp | Kind::Pipe, 0) => outside.push(Action::Open(place)),
-                (Kind::Pipe, 1 | 2) => {
-                    // With the one two places on, which passes handles if this one does.
-                    let other = (place + 2) % kinds.len();
+                (Kind::Pipe, 0..4) if place % 3 == 1 => {
+                    let other = (place + 1) % kinds.len();
                     if kinds[other] == Kind::Pipe {
                         outside.extend([Action::Init(other), Action::Pair(place, other), Action::Start(other)]);
                     }
                     outside.push(Action::Start(place));
                 }
-                (Kind::Pipe, 3) => outside.extend([
-                    Action::Bind(place, 5000),
-                    Action::Listen(place),
-                    Action::Now(Outer::Connect(place)),
-                ]),
+                (Kind::Pipe, 1) => {
+                    outside.extend([Action::Bind(place, 5000), Action::Listen(place)]);
+                    outside.push(Action::Now(Outer::Connect(place)));
+                }
+                (Kind::Tcp | Kind::Pipe, 0) => outside.push(Action::Open(place)),
                 (Kind::Tcp, 1 | 2) => outside.extend([Action::Open(place), Action::Start(place)]),
                 (Kind::Udp, 0 | 1) => outside.push(Action::Start(place)),
                 (Kind::Poll, _) => outside.push(Action::StartPoll(place, 1)),
@@ -181,7 +179,7 @@ fn random_kinds(random: &mut Random) -> Vec<Kind> {
     ];
     if random.chance(150) {
         // Handles are passed where there are many to take them.
-        return vec![Kind::Pipe; 4 + random.below(5)];
+        return vec![Kind::Pipe; 6 + random.below(6)];
     }
     // A program about a few kinds goes deeper than one about all, and streams have the most to get wrong.
     let mut few: Vec<Kind> = (0..1 + random.below(4)).map(|_| *random.pick(&all).unwrap()).collect();
@@ -263,9 +261,9 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             1 => Action::Pair(place, random.below(kinds.len())),
             2 => Action::Bind(place, 5000 + random.below(3) as u16),
             3 => Action::Listen(place),
-            4..9 => Action::Accept(place, random.below(kinds.len())),
-            9..12 => Action::Start(place),
-            12..15 => Action::Write(place, random_length(random)),
+            4..11 => Action::Accept(place, random.below(kinds.len())),
+            11..13 => Action::Start(place),
+            13..15 => Action::Write(place, random_length(random)),
             15 => Action::TryWrite(place, random_length(random)),
             16..24 => Action::WriteHandle(place, random_length(random), random.below(kinds.len())),
             24 | 25 => Action::TryWriteHandle(place, random_length(random), random.below(kinds.len())),

@@ -62,7 +62,7 @@ impl Machine<'_> {
         let listener = match target {
             Target::Served => Some((Ipv4Addr::LOCALHOST, SERVED).into()),
             Target::Nobody => None,
-            Target::Listener(place) => self.outside.borrow().addresses[place],
+            Target::Listener(place) => self.outside.borrow().addresses[place].filter(SocketAddr::is_ipv4),
         };
         let address = listener.unwrap_or((Ipv4Addr::LOCALHOST, 1).into());
         let key = self.model.handles[place].key;
