@@ -261,7 +261,9 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             1 => Action::Pair(place, random.below(kinds.len())),
             2 => Action::Bind(place, 5000 + random.below(3) as u16),
             3 => Action::Listen(place),
-            4..11 => Action::Accept(place, random.below(kinds.len())),
+            4..7 => Action::Accept(place, random.below(kinds.len())),
+            // Those in these places do most likely nothing else.
+            7..11 => Action::Accept(place, random.below(kinds.len()) / 3 * 3),
             11..13 => Action::Start(place),
             13..15 => Action::Write(place, random_length(random)),
             15 => Action::TryWrite(place, random_length(random)),
