@@ -13,6 +13,7 @@ use crate::kernel::Kernel;
 use crate::metrics::Counts;
 use crate::pending::Pending;
 use crate::poll::Poll;
+use crate::signal::Signals;
 use crate::slab::Slab;
 use crate::slots::{AllHandles, List, Slots};
 use crate::stream::{Step, Stream};
@@ -67,6 +68,7 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) jobs: Jobs<U, K::Job>,
     pub(crate) changes: Changes<K::Fd>,
     pub(crate) fs_polls: Slab<FsPoll>,
+    pub(crate) signals: Signals,
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -103,6 +105,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             jobs: Jobs::default(),
             changes: Changes::default(),
             fs_polls: Slab::new(),
+            signals: Signals::default(),
         };
         core.update_time();
         Ok(core)

@@ -190,7 +190,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ///
     /// # Errors
     /// The first error of a handle that could not be started again. Such handles are stopped.
-    pub fn fs_events_after_fork(&mut self) -> Result<()> {
+    pub(crate) fn fs_events_after_fork(&mut self) -> Result<()> {
         if self.changes.fd.take().is_none() {
             return Ok(());
         }

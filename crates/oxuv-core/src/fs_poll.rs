@@ -23,6 +23,10 @@ pub struct Look {
 }
 
 impl Look {
+    fn new(path: CString) -> Result<Shared<Look>> {
+        Shared::new(Look { path, found: Mutex::new(Err(Errno::EAGAIN)) })
+    }
+
     fn take(&self) -> Result<Metadata> {
         // Nothing panics with the lock held.
         *self.found.lock().unwrap_or_else(PoisonError::into_inner)
@@ -129,7 +133,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.slots[index].has(flag::ACTIVE) {
             return Ok(false);
         }
-        let look = Shared::new(Look { path: owned(path)?, found: Mutex::new(Err(Errno::EAGAIN)) })?;
+        let look = Look::new(owned(path)?)?;
         let (state, since) = (self.slots[index].state, self.time);
         let poll = &mut self.fs_polls[state];
         poll.starts = poll.starts.wrapping_add(1);
@@ -236,6 +240,28 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let look = poll.look.as_ref()?;
         let found = result.and_then(|()| look.take());
         self.found(key.index, found)
+    }
+
+    /// In a child: a look is its parent's, and with it the lock in there, which may be held for ever. A new one is taken.
+    pub(crate) fn lose_look(&mut self, key: Key, start: u32) {
+        let state = self.slots[key.index].state;
+        let poll = &mut self.fs_polls[state];
+        poll.under_way -= 1;
+        if self.slots[key.index].has(flag::CLOSING) {
+            if poll.under_way == 0 {
+                self.slots.push_front(List::Closing, key.index);
+            }
+        } else if poll.starts == start
+            && let Some(look) = &poll.look
+        {
+            poll.look = owned(&look.path).and_then(Look::new).ok();
+            if poll.look.is_some() {
+                let timer = poll.timer;
+                self.start_hidden(key.index, timer, 0);
+            } else {
+                self.set_inactive(key.index);
+            }
+        }
     }
 
     /// Compares with what was found before, and lets the timer run until the next look.

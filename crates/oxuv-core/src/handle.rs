@@ -85,6 +85,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Poll => self.forget(index),
             Kind::FsEvent => self.stop_fs_event(index),
             Kind::FsPoll => self.stop_fs_poll(index),
+            Kind::Signal => self.close_signal(index),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         self.set_inactive(index);

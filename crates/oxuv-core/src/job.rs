@@ -1,6 +1,6 @@
 //! Jobs: what runs on other threads, and is told of when it is done.
 
-use oxuv_os::Result;
+use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Finished, Kernel};
 use crate::slab::Slab;
@@ -14,6 +14,8 @@ pub(crate) struct Jobs<U, J> {
     pub(crate) askers: Slab<Option<Asker<U>>>,
     /// The job that was last told of.
     spent: Option<J>,
+    /// Those that were submitted in the process that this one was forked from, last first.
+    lost: Vec<u32>,
 }
 
 /// Who hears of a job.
@@ -27,7 +29,7 @@ pub(crate) enum Asker<U> {
 
 impl<U, J> Default for Jobs<U, J> {
     fn default() -> Self {
-        Jobs { askers: Slab::new(), spent: None }
+        Jobs { askers: Slab::new(), spent: None, lost: Vec::new() }
     }
 }
 
@@ -74,8 +76,34 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.jobs.spent.take()
     }
 
+    /// Makes sure that [`Core::lose_jobs`] needs no memory.
+    pub(crate) fn reserve_for_losses(&mut self) -> Result<()> {
+        Ok(self.jobs.lost.try_reserve(self.jobs.askers.len())?)
+    }
+
+    /// In a child: what was submitted never comes back, and is told of as cancelled.
+    pub(crate) fn lose_jobs(&mut self) {
+        let numbers = 0..self.jobs.askers.bound() as u32;
+        self.jobs.lost.clear();
+        self.jobs.lost.extend(numbers.rev().filter(|&number| self.jobs.askers[number].is_some()));
+        if !self.jobs.lost.is_empty() {
+            self.mailbox.look_again();
+        }
+    }
+
     /// The next job of those that have come back.
     pub(crate) fn next_done(&mut self) -> Option<Event<U>> {
+        while let Some(request) = self.jobs.lost.pop() {
+            let Some(asker) = self.jobs.askers.remove(request) else { continue };
+            self.requests -= 1;
+            match asker {
+                Asker::Front(user) => {
+                    self.jobs.spent = None;
+                    return Some(Event::Done { user, result: Err(Errno::ECANCELED) });
+                }
+                Asker::FsPoll { key, start } => self.lose_look(key, start),
+            }
+        }
         while let Some(Finished { request, job, result }) = self.kernel.next_finished() {
             let Some(asker) = self.jobs.askers.remove(request) else { continue };
             self.requests -= 1;

@@ -31,6 +31,7 @@ mod closing;
 mod connect;
 mod core;
 mod event;
+mod fork;
 mod fs_event;
 #[cfg(test)]
 mod fs_event_tests;
@@ -54,6 +55,9 @@ mod poll;
 mod poll_handle;
 pub mod pool;
 mod read;
+mod signal;
+#[cfg(test)]
+mod signal_tests;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
 mod slab;

@@ -65,6 +65,8 @@ pub enum Kind {
     FsEvent,
     /// Looks at a file again and again.
     FsPoll,
+    /// Waits for a signal that the process catches.
+    Signal,
 }
 
 impl Kind {

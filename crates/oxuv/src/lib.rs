@@ -1,7 +1,7 @@
 //! The event loop that Node.js made famous, for Rust.
 //!
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`], [`Pipe`], [`Tty`],
-//! [`Udp`], [`FsEvent`] and [`FsPoll`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Signal`], [`Tcp`],
+//! [`Pipe`], [`Tty`], [`Udp`], [`FsEvent`] and [`FsPoll`]. Each is started with a
 //! closure, and a turn of the loop calls what is due, phase by phase, in the order of libuv:
 //!
 //! ```text
@@ -60,6 +60,7 @@ mod loop_;
 mod names;
 mod pipe;
 mod poll;
+mod signal;
 mod stream;
 mod tcp;
 mod timer;
@@ -81,6 +82,7 @@ pub use oxuv_core::pool::{Lane, LaneMetrics, PoolMetrics};
 pub use oxuv_core::{Errno, FsEvents, Kind, Metrics, Mode, Result};
 pub use pipe::{Passable, Passed, Pipe, PipeName};
 pub use poll::Poll;
+pub use signal::Signal;
 pub use tcp::Tcp;
 pub use timer::Timer;
 pub use tty::Tty;

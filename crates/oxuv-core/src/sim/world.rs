@@ -12,6 +12,7 @@ use super::datagram::{Letter, Offload};
 use super::files::Files;
 use super::note::Note;
 use super::pool::Jobs;
+use super::signal::Signals;
 use super::socket::{FIRST_PORT, Socket};
 use super::unix::UnixName;
 use super::wait::{OldWatch, Watch};
@@ -49,6 +50,7 @@ pub(super) struct World {
     pub(super) waits_left: u64,
     pub(super) jobs: Jobs,
     pub(super) disk: Files,
+    pub(super) signals: Signals,
     /// The datagrams that have gone to the outside, and how many of them the network takes.
     pub(super) letters: Vec<Letter>,
     pub(super) network_room: usize,
@@ -80,6 +82,7 @@ impl World {
             waits_left: u64::MAX,
             jobs: Jobs::default(),
             disk: Files::default(),
+            signals: Signals::default(),
             letters: Vec::new(),
             network_room: usize::MAX,
             offload: Offload::Full,
