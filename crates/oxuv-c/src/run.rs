@@ -166,6 +166,7 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(poll, status, events_of(readiness));
                 }
             }
+            Event::Signal { key, user, number } => crate::signal::call(loop_, key, user.0.cast(), number),
             Event::Done { user, result } => crate::job::done(user.0.cast(), result),
             Event::Closed { user, .. } => {
                 let handle: *mut uv_handle_t = user.0.cast();

@@ -31,6 +31,7 @@ mod closing;
 mod connect;
 mod core;
 mod event;
+mod fork;
 mod handle;
 mod heap;
 mod job;
@@ -48,6 +49,9 @@ mod poll;
 mod poll_handle;
 pub mod pool;
 mod read;
+mod signal;
+#[cfg(test)]
+mod signal_tests;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
 mod slab;

@@ -26,6 +26,7 @@ pub mod names;
 pub mod net;
 pub mod random;
 mod shared;
+pub mod signal;
 pub mod socket;
 mod start;
 pub mod system;

@@ -107,6 +107,7 @@ impl Machine<'_> {
                 self.model.take_shutdown(place, user)?;
                 self.check_result(place, result, &[Errno::ENOTCONN])?;
             }
+            Event::Signal { .. } => ensure!(false, "{event:?} of no handle"),
             Event::Done { .. } => ensure!(false, "{event:?} though nothing was submitted"),
             Event::Closed { .. } => {
                 self.model.take_left(place)?;
@@ -248,6 +249,7 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::NeedDatagramBuffer { key, user }
         | Event::Sent { key, user, .. }
         | Event::Poll { key, user, .. }
+        | Event::Signal { key, user, .. }
         | Event::Connected { key, user, .. }
         | Event::HungUp { key, user }
         | Event::Written { key, user, .. }
