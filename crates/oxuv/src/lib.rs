@@ -53,6 +53,7 @@ mod datagram;
 mod drive;
 pub mod fs;
 mod handle;
+mod kept;
 #[path = "loop.rs"]
 mod loop_;
 mod names;
