@@ -25,11 +25,13 @@ programs! {
     a_loop_counts_its_events_and_how_long_it_waits: "metrics.c";
     a_stream_tells_its_state: "stream_state.c";
     a_try_to_write_takes_what_fits: "try_write.c";
+    a_server_outlives_its_clients: "pipe_storm.c";
     addresses_have_texts: "address.c";
     affinity: "thread_affinity.c";
     all_handles_have_something_in_common: "handles.c";
     async_handles_are_sent_to_from_anywhere: "async.c";
     barriers: "thread_barrier.c";
+    bugs_that_were_reported: "cases.c";
     bugs_that_were_reported_of_loops: "reported.c";
     bugs_that_were_reported_of_udp: "udp_reported.c";
     callbacks_may_be_left_by_longjmp: "jump.c";
