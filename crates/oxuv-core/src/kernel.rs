@@ -413,6 +413,9 @@ pub trait Kernel {
     /// True if datagrams that this socket sends are cut apart when their options say so. Else they may go as they are.
     fn udp_can_segment(&self, fd: &Self::Fd) -> bool;
 
+    /// True if, beyond that, nobody can tell datagrams that went as one from others, unless the socket is connected.
+    fn udp_can_join(&self, fd: &Self::Fd) -> bool;
+
     /// Sends datagrams, at most 20, in their order. Returns how many were sent: all before the first that was not. An
     /// error is that of the first. One with a size of segments is cut apart by the kernel, and counts as one.
     ///
@@ -422,7 +425,7 @@ pub trait Kernel {
     /// that one sent before has met with.
     fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;
 
-    /// Receives one datagram into `buf`.
+    /// Receives one datagram into `buf`, of which `received` tells then.
     ///
     /// # Errors
     /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.
@@ -431,9 +434,11 @@ pub trait Kernel {
         fd: &Self::Fd,
         buf: &'a mut [MaybeUninit<u8>],
         queue: Queue,
-    ) -> Result<Received<'a>>;
+        received: &mut Received<'a>,
+    ) -> Result<()>;
 
-    /// Receives datagrams, each into the next `size` bytes of `buf`: as many as have come and fit, at most 20.
+    /// Receives datagrams, each into the next `size` bytes of `buf`: as many as have come and fit, at most 20. `batch` was
+    /// empty.
     ///
     /// # Errors
     /// As [`Kernel::receive_datagram`]; EINVAL when there is no room for one.
@@ -443,7 +448,8 @@ pub trait Kernel {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>>;
+        batch: &mut Batch<'a>,
+    ) -> Result<()>;
 
     /// A new descriptor that tells of changes of files. It is readable when there are any.
     ///

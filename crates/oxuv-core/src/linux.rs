@@ -352,6 +352,10 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         udp::can_segment(fd)
     }
 
+    fn udp_can_join(&self, fd: &Descriptor) -> bool {
+        udp::segments_unseen(fd)
+    }
+
     #[inline]
     fn send_datagrams(&mut self, fd: &Descriptor, datagrams: &[Datagram<'_>]) -> Result<usize> {
         datagram::send(fd, datagrams, self.send_flags)
@@ -363,8 +367,9 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         fd: &Descriptor,
         buf: &'a mut [MaybeUninit<u8>],
         queue: Queue,
-    ) -> Result<Received<'a>> {
-        datagram::receive(fd, buf, queue)
+        received: &mut Received<'a>,
+    ) -> Result<()> {
+        datagram::receive(fd, buf, queue, received)
     }
 
     fn receive_datagrams<'a>(
@@ -373,8 +378,9 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>> {
-        datagram::receive_several(fd, buf, size, queue)
+        batch: &mut Batch<'a>,
+    ) -> Result<()> {
+        datagram::receive_several(fd, buf, size, queue, batch)
     }
 
     fn file_watcher(&mut self) -> Result<Descriptor> {

@@ -37,7 +37,7 @@ pub mod udp;
 pub mod unix;
 mod wake;
 
-pub use address::Address;
+pub use address::{Address, AddressRef, AsAddress, InternetAddress};
 pub use descriptor::{Descriptor, Spare, Standard, set_blocking, set_nonblocking};
 pub use descriptor_kind::DescriptorKind;
 pub use errno::{Errno, Result};

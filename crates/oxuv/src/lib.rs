@@ -55,6 +55,7 @@ pub mod fs;
 mod fs_event;
 mod fs_poll;
 mod handle;
+mod kept;
 #[path = "loop.rs"]
 mod loop_;
 mod names;

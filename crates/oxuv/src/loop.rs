@@ -9,14 +9,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::linux::Linux;
-use oxuv_core::{Buffers, Config, Event, Key, Kind, Mode};
+use oxuv_core::{Config, Event, Key, Kind, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
+use crate::kept::Kept;
 use crate::{Errno, Handle, Metrics, Pool, Result};
 
-/// The core of the Rust front. Its values for requests are numbers of closures, and it keeps boxed buffers.
-pub(crate) type Core = oxuv_core::Core<Linux, u32, Box<dyn Buffers>>;
+/// The core of the Rust front. Its values for requests are numbers of closures.
+pub(crate) type Core = oxuv_core::Core<Linux, u32, Kept>;
 
 /// An event loop.
 ///

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
 
 const EXAMPLES: [&str; 15] = [
     "event_queue",
@@ -231,10 +232,14 @@ fn pipe_echo_sends_back_what_it_gets_and_removes_its_file() {
         peer.read_exact(&mut back).unwrap();
         assert_eq!(back, word.as_bytes());
     }
-    peer.write_all(b"quit\n").unwrap();
+    end_by(&server, Signal::TERM);
     let (_, errors, status) = server.end();
     assert!(status.success() && errors.is_empty(), "{errors}");
     assert!(!path.exists());
+}
+
+fn end_by(example: &Example, signal: Signal) {
+    kill_process(Pid::from_raw(example.id() as i32).unwrap(), signal).unwrap();
 }
 
 #[test]
@@ -273,7 +278,7 @@ fn pipe_echo_removes_the_file_of_one_that_was_killed_but_not_of_one_that_serves(
     assert!(path.exists());
     let again = start();
     assert!(again.line().starts_with("echo server on "));
-    UnixStream::connect(&path).unwrap().write_all(b"quit\n").unwrap();
+    end_by(&again, Signal::INT);
     assert!(again.end().2.success() && !path.exists());
 }
 

@@ -417,12 +417,24 @@ impl Kernel for Sim {
         self.world.borrow().offload != Offload::Unknown
     }
 
+    fn udp_can_join(&self, fd: &Fd) -> bool {
+        let world = self.world.borrow();
+        world.offload != Offload::Unknown && world.mailbox(fd.number).is_ok_and(|mailbox| !mailbox.keeps_errors)
+    }
+
     fn send_datagrams(&mut self, fd: &Fd, datagrams: &[Datagram<'_>]) -> Result<usize> {
         self.world.borrow_mut().send_datagrams(fd.number, datagrams)
     }
 
-    fn receive_datagram<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>], queue: Queue) -> Result<Received<'a>> {
-        self.world.borrow_mut().receive_datagram(fd.number, buf, queue)
+    fn receive_datagram<'a>(
+        &mut self,
+        fd: &Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        queue: Queue,
+        received: &mut Received<'a>,
+    ) -> Result<()> {
+        *received = self.world.borrow_mut().receive_datagram(fd.number, buf, queue)?;
+        Ok(())
     }
 
     fn receive_datagrams<'a>(
@@ -431,11 +443,11 @@ impl Kernel for Sim {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>> {
-        let mut batch = Batch::default();
+        batch: &mut Batch<'a>,
+    ) -> Result<()> {
         let mut error = oxuv_os::Errno::EINVAL;
         for part in buf.chunks_exact_mut(size).take(DATAGRAMS) {
-            match self.receive_datagram(fd, part, queue) {
+            match self.world.borrow_mut().receive_datagram(fd.number, part, queue) {
                 Ok(received) => batch.push(received),
                 Err(end) => {
                     error = end;
@@ -443,7 +455,7 @@ impl Kernel for Sim {
                 }
             }
         }
-        if batch.is_empty() { Err(error) } else { Ok(batch) }
+        if batch.is_empty() { Err(error) } else { Ok(()) }
     }
 
     fn file_watcher(&mut self) -> Result<Fd> {
