@@ -11,7 +11,7 @@ use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-const EXAMPLES: [&str; 14] = [
+const EXAMPLES: [&str; 15] = [
     "event_queue",
     "lookup",
     "pass_listener",
@@ -25,6 +25,7 @@ const EXAMPLES: [&str; 14] = [
     "timer",
     "tty_raw",
     "udp_ping",
+    "watch",
     "work",
 ];
 
@@ -289,6 +290,26 @@ fn pipe_echo_told_a_path_in_use_says_so_and_fails() {
     let (lines, errors, status) = Example::start("pipe_echo", &[path.to_str().unwrap()]).end();
     assert!(lines.is_empty());
     assert!(errors.contains("socket") && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn watch_tells_what_happens_in_a_directory_and_beneath() {
+    let place = Place::new("watch-example");
+    let example = Example::start("watch", &[place.path("").to_str().unwrap()]);
+    assert!(example.line().starts_with("watching "));
+    std::fs::create_dir(place.path("new")).unwrap();
+    assert_eq!(example.line(), "new is there");
+    std::fs::rename(place.path("new"), place.path("old")).unwrap();
+    assert_eq!([example.line(), example.line()], ["new is gone", "old is there"]);
+    std::fs::create_dir(place.path("quit")).unwrap();
+    let (lines, errors, status) = example.end();
+    assert_eq!(lines, ["quit is there"]);
+    assert!(status.success() && errors.is_empty(), "{errors}");
+
+    let (lines, errors, status) = Example::start("watch", &["/none"]).end();
+    assert!(lines.is_empty());
+    assert!(errors.contains("/none") && errors.contains("ENOENT"), "{errors}");
     assert_eq!(status.code(), Some(1));
 }
 
