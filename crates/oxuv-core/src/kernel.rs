@@ -174,6 +174,11 @@ pub trait Kernel {
     /// EINTR when a signal handler ran. Any other error is final: this kernel cannot wait any more.
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize>;
 
+    /// The loop does not wait for a while; whoever watches [`backend_fd`](crate::linux::Linux::backend_fd) or its like instead
+    /// shall hear of what comes.
+    #[inline]
+    fn leave(&mut self) {}
+
     /// The event number `nth` of the last wait's batch.
     fn ready(&self, nth: usize) -> Ready;
 
