@@ -17,5 +17,6 @@ const struct entry workloads[] = {
   {"udp-echo", udp_echo},
   {"udp-flood", udp_flood},
   {"udp-flood-try", udp_flood_try},
+  {"udp-transfer", udp_transfer},
   {NULL, NULL},
 };

@@ -20,3 +20,4 @@ void tcp_pump(long handles, long operations);
 void udp_echo(long handles, long operations);
 void udp_flood(long handles, long operations);
 void udp_flood_try(long handles, long operations);
+void udp_transfer(long handles, long operations);

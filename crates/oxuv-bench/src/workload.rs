@@ -107,6 +107,7 @@ impl Workload {
         socket("udp-echo", "UDP, ping-pong: 64 B", Traffic::PingPong(Medium::Udp), 40_000),
         socket("udp-flood", "UDP, flood: 64 B, 100 sends a turn", Traffic::Drain(Medium::Udp), 200_000),
         socket("udp-flood-try", "UDP, flood: 64 B, 100 by one try_send2", Traffic::Drain(Medium::Udp), 200_000),
+        plain("udp-transfer", "UDP, 100 sent and received: 64 B", 1_000, 11_000, 200_000),
     ];
 
     pub(crate) fn from_name(name: &str) -> Result<&'static Workload, String> {
