@@ -142,7 +142,7 @@ pub(crate) fn udp_flood_try(operations: usize) -> Result<Spent> {
 }
 
 /// With what only the Rust door has: those that are sent by one call are one for the kernel, until the closure gets each.
-pub(crate) fn udp_transfer(operations: usize) -> Result<i64> {
+pub(crate) fn udp_transfer(operations: usize) -> Result<Spent> {
     const DATAGRAMS: &[u8] = &[b'x'; BATCH * DATAGRAM.len()];
     fn transfer() -> Result<()> {
         if UNSENT.get() + UNRECEIVED.get() > 0 {
