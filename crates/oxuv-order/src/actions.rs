@@ -58,12 +58,18 @@ impl<D: Driver> Runner<D> {
             ("active?", [name]) => driver.is_active(name).text(),
             ("closing?", [name]) => driver.is_closing(name).text(),
             ("ref?", [name]) => driver.has_ref(name).text(),
+            ("start", [name, file, interval]) if self.kind(&callback(name).name) == "fs_poll" => {
+                let path = self.outside.directory().join(file);
+                driver.fs_poll_start(&callback(name), &path, parse(interval) as u32).text()
+            }
             ("start", [name, timeout, repeat]) => {
                 driver.timer_start(&callback(name), parse(timeout), parse(repeat)).text()
             }
             ("start", [name, how]) if self.kind(&callback(name).name) == "poll" => {
                 driver.poll_start(&callback(name), how).text()
             }
+            ("start", [name, "files"]) => driver.fs_event_start(&callback(name), self.outside.directory()).text(),
+            ("make", names) => ok(|| names.iter().for_each(|name| self.outside.make_file(name))),
             ("start", [name, timeout]) => driver.timer_start(&callback(name), parse(timeout), 0).text(),
             ("start", [name]) => driver.watcher_start(&callback(name)).text(),
             ("again", [name]) => driver.timer_again(name).text(),
@@ -182,6 +188,8 @@ fn kind_of(word: &str) -> Option<Kind> {
         "tcp" => Kind::Tcp,
         "udp" => Kind::Udp,
         "udp_several" => Kind::UdpSeveral,
+        "fs_event" => Kind::FsEvent,
+        "fs_poll" => Kind::FsPoll,
         _ => return None,
     })
 }
