@@ -160,6 +160,7 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(poll, status, events_of(readiness));
                 }
             }
+            Event::Exited { user, result, .. } => crate::process::exited(user.0.cast(), result),
             Event::Done { user, result } => crate::job::done(user.0.cast(), result),
             Event::Closed { user, .. } => {
                 let handle: *mut uv_handle_t = user.0.cast();

@@ -37,6 +37,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Tcp | Kind::Pipe | Kind::Tty => drop(self.streams.remove(state)),
             Kind::Udp => drop(self.udps.remove(state)),
             Kind::Poll => drop(self.polls.remove(state)),
+            Kind::Process => drop(self.processes.slab.remove(state)),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         // From here on the slot is free, and the key stale: the callback may do with the handle's memory as it likes.

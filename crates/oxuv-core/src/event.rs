@@ -3,7 +3,7 @@
 use oxuv_os::Result;
 
 use crate::Key;
-use crate::kernel::Readiness;
+use crate::kernel::{Exit, Readiness};
 
 /// How long a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,9 @@ pub enum Event<U> {
     /// A job has come back from the pool: it has run, or it was cancelled, with ECANCELED.
     /// [`Core::take_job`](crate::Core::take_job) has it. Phase: poll.
     Done { user: U, result: Result<()> },
+    /// A child has ended; or, with ECHILD, it is gone, and how it has ended cannot be known. Its handle is inactive. Phase:
+    /// poll, last in a batch.
+    Exited { key: Key, user: U, result: Result<Exit> },
     /// A handle is closed; its key is stale. Nothing will be heard of it again. Phase: closing.
     Closed { key: Key, user: U },
 }

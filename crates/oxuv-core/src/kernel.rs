@@ -15,6 +15,8 @@
 //! * **Jobs** run on other threads, each once, and come back by [`Kernel::next_finished`] in the order in which they were
 //!   finished or cancelled. As long as one has come back and was not taken, a wait returns with [`WAKE`], once. A kernel
 //!   that goes takes its jobs with it: those that have not begun are dropped.
+//! * **A child's descriptor** is ready to be read when its end can be waited for, or soon will. A child without one has
+//!   ended, or SIGCHLD comes when it does.
 //! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`] without effect.
 //!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
 
@@ -28,6 +30,8 @@ use std::net::{IpAddr, SocketAddr};
 
 pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
 pub use oxuv_os::net::{BindFlags, Keepalive};
+pub use oxuv_os::process::Exit;
+pub use oxuv_os::spawn::{Command, Slot, TextList, Texts};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
@@ -129,6 +133,8 @@ pub trait Kernel {
     type Waker: Wake + Clone;
     /// What runs on other threads.
     type Job: Job;
+    /// A child process.
+    type Child;
 
     /// The monotonic time in nanoseconds.
     fn now(&self) -> u64;
@@ -435,6 +441,44 @@ pub trait Kernel {
         size: usize,
         queue: Queue,
     ) -> Result<Batch<'a>>;
+
+    /// A number, if there is a descriptor of it in this process.
+    ///
+    /// # Errors
+    /// EBADF.
+    fn check_open(&self, number: i32) -> Result<i32>;
+
+    /// Two sockets that are connected to each other. The first is for us, the second for a child to have a copy of: it is
+    /// blocking.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    fn connection(&mut self) -> Result<(Self::Fd, Self::Fd)>;
+
+    /// Makes a child process whose program runs when this returns.
+    ///
+    /// # Errors
+    /// What the child fails with: ENOENT, EACCES, ENOEXEC and others for the program or the directory; EBADF, EMFILE for
+    /// descriptors; EPERM, EINVAL for user and group. EAGAIN, ENOMEM. No child is left then.
+    fn spawn(&mut self, command: &Command<'_>, slots: &[Slot]) -> Result<Self::Child>;
+
+    /// The number of a child's process.
+    fn child_id(child: &Self::Child) -> i32;
+
+    /// The number of the descriptor that tells the child's end.
+    fn child_descriptor(child: &Self::Child) -> Option<i32>;
+
+    /// How a child has ended, once; `None` while it has not.
+    ///
+    /// # Errors
+    /// ECHILD when that cannot be known (any more).
+    fn wait_child(&mut self, child: &Self::Child) -> Result<Option<Exit>>;
+
+    /// Sends a child a signal; 0 only looks whether it is there.
+    ///
+    /// # Errors
+    /// ESRCH; EINVAL for a number that is no signal; EPERM.
+    fn kill_child(&mut self, child: &Self::Child, signal: i32) -> Result<()>;
 
     /// Has a job run on another thread. `request` comes back with it.
     ///

@@ -47,6 +47,9 @@ mod pipe_tests;
 mod poll;
 mod poll_handle;
 pub mod pool;
+mod process;
+#[cfg(test)]
+mod process_tests;
 mod read;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
@@ -74,6 +77,7 @@ pub use event::{Event, Mode};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Address, Errno, Result, fs};
 pub use pool::{Lane, Ticket};
+pub use process::Stdio;
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
 pub use turn::Suspended;

@@ -9,6 +9,8 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::process::Child;
+use oxuv_os::spawn::spawn;
 use oxuv_os::tty::{self, Modes, Opened};
 use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, udp, unix};
 
@@ -21,8 +23,8 @@ pub use oxuv_os::{Descriptor, Shared, Standard, names, random};
 pub use crate::pool::PoolOf;
 
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready,
-    Received, UdpBindFlags, UdpOption, WAKE, Wake,
+    Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Name, Queue,
+    Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, WAKE, Wake,
 };
 use crate::pool::{Counter, Lane, Pool, Ticket};
 
@@ -106,6 +108,7 @@ impl<J: Job> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
+    type Child = Child;
 
     #[inline]
     fn now(&self) -> u64 {
@@ -363,6 +366,37 @@ impl<J: Job> Kernel for Linux<J> {
         queue: Queue,
     ) -> Result<Batch<'a>> {
         datagram::receive_several(fd, buf, size, queue)
+    }
+
+    fn check_open(&self, number: i32) -> Result<i32> {
+        oxuv_os::check_open(number)
+    }
+
+    fn connection(&mut self) -> Result<(Descriptor, Descriptor)> {
+        self.spare.refill();
+        let (ours, theirs) = unix::pair()?;
+        oxuv_os::set_nonblocking(ours.as_raw_fd())?;
+        Ok((Descriptor::not_standard(ours)?, Descriptor::not_standard(theirs)?))
+    }
+
+    fn spawn(&mut self, command: &Command<'_>, slots: &[Slot]) -> Result<Child> {
+        spawn(command, slots)
+    }
+
+    fn child_id(child: &Child) -> i32 {
+        child.id()
+    }
+
+    fn child_descriptor(child: &Child) -> Option<i32> {
+        child.descriptor()
+    }
+
+    fn wait_child(&mut self, child: &Child) -> Result<Option<Exit>> {
+        child.try_wait()
+    }
+
+    fn kill_child(&mut self, child: &Child, signal: i32) -> Result<()> {
+        child.kill(signal)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {

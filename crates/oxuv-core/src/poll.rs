@@ -52,7 +52,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
         self.poll.batches = BATCHES;
-        if self.counts.measures_idle || self.watches.must_look_after() {
+        if self.counts.measures_idle || self.watches.must_look_after() || self.processes.need_a_look() {
             return self.poll_with_care(timeout);
         }
         self.set_deadline(timeout);
@@ -70,8 +70,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
-        if !self.watches.failed.is_empty() {
+        if !self.watches.failed.is_empty() || self.processes.have_ended() {
             timeout = Some(0);
+        }
+        let has_unwatched = self.processes.has_unwatched();
+        if has_unwatched {
+            timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
         self.set_deadline(timeout);
         if self.counts.measures_idle {
@@ -79,13 +83,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         } else {
             self.wait(timeout)
         }
+        if has_unwatched {
+            self.look_after_unwatched();
+        }
         if must_retry {
             self.mark_retries();
         }
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
-        self.poll.len > 0 || self.mailbox.is_open() || !self.watches.failed.is_empty()
+        let has_more = !self.watches.failed.is_empty() || self.processes.have_ended();
+        self.poll.len > 0 || self.mailbox.is_open() || has_more
     }
 
     #[inline]
@@ -109,6 +117,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     return Some(event);
                 }
             } else if let Some(event) = self.next_failed_poll() {
+                return Some(event);
+            } else if let Some(event) = self.next_exit() {
                 return Some(event);
             } else if !self.wait_again() {
                 return None;
@@ -214,6 +224,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Some(&Slot { kind, state, user, .. }) if kind.is_stream() => self.begin_step(key, state, user, readiness),
             Some(&Slot { kind: Kind::Poll, .. }) => self.ready_to_poll(key, readiness),
             Some(&Slot { kind: Kind::Udp, state, .. }) => self.begin_udp_step(key, state, readiness),
+            Some(&Slot { kind: Kind::Process, .. }) => self.ready_to_exit(key.index),
             Some(_) => None,
             None => {
                 if token == WAKE {

@@ -61,6 +61,8 @@ pub enum Kind {
     Poll,
     /// Sends and receives datagrams.
     Udp,
+    /// A child process.
+    Process,
 }
 
 impl Kind {

@@ -8,16 +8,18 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use oxuv_core::Key;
+use oxuv_core::kernel::Exit;
 use slab::Slab;
 
 use crate::drive::Subjects;
 use crate::work::OnJob;
-use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer, Udp};
+use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Process, Readiness, Result, Timer, Udp};
 
 type OnEvent<H> = dyn Fn(&H);
 type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
 type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
+type OnExit = dyn Fn(&Process, Result<Exit>);
 type OnReceive = dyn Fn(&Udp, Result<Datagram<'_>>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
@@ -35,6 +37,7 @@ pub(crate) enum Callback {
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
     Receive(Rc<OnReceive>),
+    Exit(Rc<OnExit>),
 }
 
 /// What a request calls.

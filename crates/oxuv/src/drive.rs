@@ -4,7 +4,7 @@ use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Tcp, Timer, Tty, Udp};
+use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Process, Result, Tcp, Timer, Tty, Udp};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -66,6 +66,7 @@ pub(crate) struct Subjects {
     pub(crate) pipe: Pipe,
     pub(crate) tty: Tty,
     udp: Udp,
+    process: Process,
 }
 
 impl Subjects {
@@ -82,6 +83,7 @@ impl Subjects {
             pipe: Pipe(nobody()),
             tty: Tty(nobody()),
             udp: Udp(nobody()),
+            process: Process(nobody()),
         }
     }
 
@@ -155,6 +157,12 @@ impl Subjects {
                 let buffers = inner.with(|core| Ok(core.take_buffers()));
                 drop(buffers);
                 self.done(inner, key, user, result);
+            }
+            Event::Exited { key, result, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Exit) {
+                    self.process.0.point_at(key);
+                    callback(&self.process, result);
+                }
             }
             Event::Done { user, .. } => self.job_done(inner, user),
             Event::Closed { key, .. } => {

@@ -11,6 +11,7 @@ use super::connection::Connection;
 use super::datagram::{Letter, Offload};
 use super::note::Note;
 use super::pool::Jobs;
+use super::process::Process;
 use super::socket::{FIRST_PORT, Socket};
 use super::unix::UnixName;
 use super::wait::{OldWatch, Watch};
@@ -47,6 +48,8 @@ pub(super) struct World {
     pub(super) next_plan: u64,
     pub(super) waits_left: u64,
     pub(super) jobs: Jobs,
+    /// All children that ever were.
+    pub(super) processes: Vec<Process>,
     /// The datagrams that have gone to the outside, and how many of them the network takes.
     pub(super) letters: Vec<Letter>,
     pub(super) network_room: usize,
@@ -77,6 +80,7 @@ impl World {
             next_plan: 0,
             waits_left: u64::MAX,
             jobs: Jobs::default(),
+            processes: Vec::new(),
             letters: Vec::new(),
             network_room: usize::MAX,
             offload: Offload::Full,

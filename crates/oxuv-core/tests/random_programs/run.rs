@@ -70,7 +70,8 @@ impl<'a> Machine<'a> {
         sim.set_offload(crate::udp::offload(program.seed));
         sim.set_wait_limit(100_000);
         sim.serve((Ipv4Addr::LOCALHOST, SERVED).into());
-        let core = Core::new(sim.clone(), Config { grain: program.grain }).expect("the grain is not 0");
+        let core =
+            Core::new(sim.clone(), Config { grain: program.grain, ..Config::default() }).expect("the grain is not 0");
         Machine {
             program,
             sim,
