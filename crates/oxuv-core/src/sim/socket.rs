@@ -231,6 +231,10 @@ impl World {
         self.open(Socket { role: Role::Process(number), ..Socket::fresh(Ipv6Addr::UNSPECIFIED.into()) })
     }
 
+    pub(super) fn is_process(&self, fd: i32) -> bool {
+        matches!(self.socket(fd).role, Role::Process(_))
+    }
+
     pub(super) fn udp_socket(&mut self, family: IpAddr) -> Result<i32> {
         self.lacks_descriptor()?;
         self.open(Socket { role: Role::Datagrams(Mailbox::default()), ..Socket::fresh(family) })

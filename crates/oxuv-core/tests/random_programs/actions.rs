@@ -36,6 +36,7 @@ impl Machine<'_> {
             Action::Start(place) => match model.handles[place].kind {
                 Kind::Udp => self.start_receiving(place),
                 Kind::Tcp => same("read_start", core.read_start(keys[place]), model.start_reading(place)),
+                Kind::Process => Ok(()),
                 _ => same("start", core.watcher_start(keys[place]), model.start_watcher(place)),
             },
             Action::Stop(place) => match model.handles[place].kind {
@@ -43,6 +44,7 @@ impl Machine<'_> {
                 Kind::Tcp => same("read_stop", core.read_stop(keys[place]), model.stop_reading(place)),
                 Kind::Poll => same("poll_stop", core.poll_stop(keys[place]), model.stop_poll(place)),
                 Kind::Udp => same("receive_stop", core.udp_receive_stop(keys[place]), model.stop_receiving(place)),
+                Kind::Process => self.kill(place),
                 Kind::Async => Ok(()),
                 _ => same("stop", core.watcher_stop(keys[place]), model.stop_watcher(place)),
             },
@@ -121,6 +123,10 @@ impl Machine<'_> {
             Kind::Tcp => self.core.tcp_init(user),
             Kind::Udp => self.core.udp_init(user, Self::receives_several(place)),
             Kind::Poll => self.init_poll(place, user),
+            Kind::Process => match self.spawn(user, &[]) {
+                Ok(None) => return Ok(()),
+                spawned => spawned.map(Option::unwrap),
+            },
             kind => return Err(format!("a program with a handle of kind {kind:?}")),
         };
         let key = key.map_err(|error| format!("init: {error}"))?;

@@ -23,6 +23,7 @@ mod events;
 mod model;
 mod outside;
 mod poll;
+mod process;
 mod program;
 mod run;
 mod shrink;

@@ -19,7 +19,7 @@ pub(crate) enum Action {
     SetRepeat(Place, u64),
     /// Starts an idle, prepare or check handle, the reading of a stream, or the receiving of datagrams.
     Start(Place),
-    /// Stops what the others start.
+    /// Stops what the others start; sends a child a signal.
     Stop(Place),
     Close(Place),
     Reference(Place),
@@ -78,6 +78,8 @@ pub(crate) enum Outer {
     Letter(Place, usize),
     /// Those to whom datagrams were sent take them in.
     TakeLetters,
+    /// One of the children that are alive ends.
+    Exit(usize),
 }
 
 /// A program. It says all that happens: running it again gives the same trace.
@@ -159,6 +161,7 @@ fn random_kinds(random: &mut Random) -> Vec<Kind> {
         Kind::Tcp,
         Kind::Poll,
         Kind::Udp,
+        Kind::Process,
     ];
     // A program about a few kinds goes deeper than one about all, and streams have the most to get wrong.
     let mut few: Vec<Kind> = (0..1 + random.below(4)).map(|_| *random.pick(&all).unwrap()).collect();
@@ -219,6 +222,8 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             1 => Action::SetRepeat(place, random_repeat(random)),
             _ => Action::StartTimer(place, random_time(random), random_repeat(random)),
         },
+        Kind::Process if random.chance(500) => Action::Init(place),
+        Kind::Process => Action::Stop(place),
         Kind::Poll => Action::StartPoll(place, random.below(8) as u16),
         Kind::Tcp => match random.below(19) {
             0 => Action::Open(place),
@@ -247,6 +252,9 @@ fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
     let place = random.below(kinds.len());
     if kinds[place] == Kind::Udp {
         return if random.chance(700) { Outer::Letter(place, random_length(random)) } else { Outer::TakeLetters };
+    }
+    if kinds[place] == Kind::Process {
+        return Outer::Exit(random.below(6));
     }
     if !matches!(kinds[place], Kind::Tcp | Kind::Poll) {
         return Outer::SendAsync(place);

@@ -250,6 +250,7 @@ impl<'a> Machine<'a> {
         for _ in 0..2 {
             self.run(Mode::Default)?;
         }
+        self.end_children()?;
         ensure!(!self.core.alive() && self.core.check_closable().is_ok(), "the loop cannot be closed");
         let open = self.sim.open_descriptors();
         ensure!(open.is_empty(), "descriptors {open:?} are left open");
