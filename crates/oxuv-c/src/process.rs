@@ -55,8 +55,8 @@ pub struct uv_process_t {
     /// The number of its process; 0 if it could not be made.
     pub pid: c_int,
     _queue: [usize; 2],
-    /// How it has ended, as `waitpid` has it.
-    pub(crate) status: c_int,
+    /// How it has ended, as `waitpid` has it. Private in libuv too, but programs read it.
+    pub status: c_int,
 }
 
 /// What a child has as a descriptor.
@@ -65,12 +65,12 @@ pub struct uv_stdio_container_t {
     /// One of `UV_IGNORE`, `UV_CREATE_PIPE`, `UV_INHERIT_FD` and `UV_INHERIT_STREAM`, and what goes with it.
     pub flags: c_uint,
     /// A handle or a number, as the flags say.
-    pub data: uv_stdio_data_t,
+    pub data: stdio_data,
 }
 
 /// A handle or a number.
 #[repr(C)]
-pub union uv_stdio_data_t {
+pub union stdio_data {
     /// A handle.
     pub stream: *mut uv_stream_t,
     /// The number of a descriptor.
