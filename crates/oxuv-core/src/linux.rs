@@ -8,23 +8,26 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
+use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::process::Child;
+use oxuv_os::signal::Signals;
 use oxuv_os::spawn::spawn;
 use oxuv_os::tty::{self, Modes, Opened};
-use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, udp, unix};
+use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
 pub use oxuv_os::unix::pair as unix_pair;
-pub use oxuv_os::{Descriptor, Shared, Standard, names, random};
+pub use oxuv_os::{Descriptor, Shared, Standard, names, random, signal};
 
 pub use crate::pool::PoolOf;
 
+use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Name, Queue,
-    Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, WAKE, Wake,
+    Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only,
+    Queue, Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
 use crate::pool::{Counter, Lane, Pool, Ticket};
 
@@ -37,6 +40,10 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     send_flags: SendFlags,
     blocks_sigprof: bool,
     jobs: Counter<J>,
+    /// Made at first use.
+    signals: Option<Signals>,
+    /// The process that all this belongs to.
+    process: Process,
 }
 
 /// Wakes a [`Linux`] kernel.
@@ -76,6 +83,7 @@ impl<J: Job> Linux<J> {
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM.
     pub fn with_pool(sigpipe: bool, pool: PoolOf<J>) -> Result<Linux<J>> {
+        fork::count()?;
         let epoll = Epoll::new()?;
         let eventfd = EventFd::new()?;
         epoll.set(eventfd.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
@@ -83,7 +91,8 @@ impl<J: Job> Linux<J> {
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
-        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs: Counter::new(pool) })
+        let (jobs, process) = (Counter::new(pool), Process::current());
+        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs, signals: None, process })
     }
 
     /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
@@ -104,7 +113,7 @@ impl<J: Job> Linux<J> {
     }
 }
 
-impl<J: Job> Kernel for Linux<J> {
+impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
@@ -133,7 +142,10 @@ impl<J: Job> Kernel for Linux<J> {
     }
 
     fn unwatch(&mut self, number: i32) {
-        self.epoll.remove(number);
+        // A child that closes what it has inherited must not take it out of its parent's set.
+        if fork::forks() == self.process.forks() {
+            self.epoll.remove(number);
+        }
     }
 
     fn check_watchable(&mut self, number: i32) -> Result<()> {
@@ -343,6 +355,10 @@ impl<J: Job> Kernel for Linux<J> {
         udp::can_segment(fd)
     }
 
+    fn udp_can_join(&self, fd: &Descriptor) -> bool {
+        udp::segments_unseen(fd)
+    }
+
     #[inline]
     fn send_datagrams(&mut self, fd: &Descriptor, datagrams: &[Datagram<'_>]) -> Result<usize> {
         datagram::send(fd, datagrams, self.send_flags)
@@ -354,8 +370,9 @@ impl<J: Job> Kernel for Linux<J> {
         fd: &Descriptor,
         buf: &'a mut [MaybeUninit<u8>],
         queue: Queue,
-    ) -> Result<Received<'a>> {
-        datagram::receive(fd, buf, queue)
+        received: &mut Received<'a>,
+    ) -> Result<()> {
+        datagram::receive(fd, buf, queue, received)
     }
 
     fn receive_datagrams<'a>(
@@ -364,8 +381,29 @@ impl<J: Job> Kernel for Linux<J> {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>> {
-        datagram::receive_several(fd, buf, size, queue)
+        batch: &mut Batch<'a>,
+    ) -> Result<()> {
+        datagram::receive_several(fd, buf, size, queue, batch)
+    }
+
+    fn file_watcher(&mut self) -> Result<Descriptor> {
+        inotify::open()
+    }
+
+    fn add_file_watch(&mut self, fd: &Descriptor, path: &CStr, only: Only) -> Result<i32> {
+        inotify::add(fd, path, only)
+    }
+
+    fn remove_file_watch(&mut self, fd: &Descriptor, watch: i32) {
+        inotify::remove(fd, watch);
+    }
+
+    fn read_changes(&mut self, fd: &Descriptor, into: &mut Vec<u8>) -> Result<()> {
+        inotify::read(fd, into)
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        fs::list(path)
     }
 
     fn check_open(&self, number: i32) -> Result<i32> {
@@ -405,6 +443,42 @@ impl<J: Job> Kernel for Linux<J> {
 
     fn cancel(&mut self, ticket: Ticket) -> Result<()> {
         self.jobs.cancel(ticket)
+    }
+
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        let signals = match &mut self.signals {
+            Some(signals) => signals,
+            none => none.insert(Signals::new(&self.waker.0)?),
+        };
+        signals.watch(number, how)
+    }
+
+    fn signals_have_come(&mut self) -> bool {
+        self.signals.as_ref().is_some_and(Signals::have_come)
+    }
+
+    fn next_signal(&mut self) -> Option<i32> {
+        self.signals.as_mut()?.take_next()
+    }
+
+    fn after_fork(&mut self) -> Result<bool> {
+        // Under their numbers they become new ones, so all who have a waker may keep it.
+        self.waker.0.renew()?;
+        self.epoll.renew()?;
+        self.epoll.set(self.waker.0.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
+        self.events.clear();
+        let process = Process::current();
+        let is_child = std::mem::replace(&mut self.process, process) != process;
+        if is_child {
+            if let Some(signals) = &mut self.signals {
+                signals.after_fork();
+            }
+            self.jobs.lose();
+        } else {
+            // What had been written to the one before.
+            self.waker.wake();
+        }
+        Ok(is_child)
     }
 
     fn collect_finished(&mut self) -> usize {

@@ -1,12 +1,13 @@
 //! Child processes.
 //!
 //! The end of a child is learnt by a descriptor of the kernel's, which is watched as any other. Where there is none for it
-//! it is looked for now and then. Ends are told last in a batch, in the order in which the children were
+//! it is looked for whenever SIGCHLD has come. Ends are told last in a batch, in the order in which the children were
 //! made: by then everything is heard that they have written.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use oxuv_os::process::SIGCHLD;
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Command, Exit, Kernel, Medium, Readiness, Slot};
@@ -67,7 +68,7 @@ pub(crate) struct Processes<C> {
     made: u64,
     /// Ends to be told: when the child was made, and its key as a number. There is room for one of each.
     ended: BinaryHeap<Reverse<(u64, u64)>>,
-    /// Children whose end no descriptor tells.
+    /// Children whose end no descriptor tells. While there are any, the core hears of SIGCHLD.
     unwatched: Vec<Key>,
     /// Children whose handle was closed before their end, for us to wait for.
     orphans: Vec<C>,
@@ -87,17 +88,6 @@ impl<C> Processes<C> {
         self.unwatched.try_reserve(1)?;
         self.orphans.try_reserve(children)?;
         Ok(())
-    }
-
-    /// True if there are children that nothing tells of.
-    pub(crate) fn has_unwatched(&self) -> bool {
-        !self.unwatched.is_empty()
-    }
-
-    /// True if there is more to it than to wait for descriptors.
-    #[inline]
-    pub(crate) fn need_a_look(&self) -> bool {
-        !self.ended.is_empty() || !self.unwatched.is_empty()
     }
 
     /// True if there are ends to be told.
@@ -212,6 +202,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if number.is_some() {
             self.want(key.index, Readiness::READ);
         } else {
+            if self.processes.unwatched.is_empty() {
+                // Without memory there is nothing that tells of it.
+                let _ = self.hear_signal(SIGCHLD);
+            }
             self.processes.unwatched.push(key);
             // It may have ended before anybody listened.
             self.look_after(key.index);
@@ -253,7 +247,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         None
     }
 
-    /// Looks after the children that nothing tells of.
+    /// SIGCHLD has come: looks after the children that nothing else tells of.
     pub(crate) fn look_after_unwatched(&mut self) {
         let mut nth = 0;
         while let Some(&key) = self.processes.unwatched.get(nth) {
@@ -281,7 +275,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     fn forget_unwatched(&mut self, index: u32) {
-        self.processes.unwatched.retain(|key| key.index != index);
+        let unwatched = &mut self.processes.unwatched;
+        if let Some(place) = unwatched.iter().position(|key| key.index == index) {
+            unwatched.remove(place);
+            if unwatched.is_empty() {
+                self.unhear_signal(SIGCHLD);
+            }
+        }
     }
 
     /// The next end to be told, when the batch is worked off.

@@ -1,6 +1,8 @@
 //! Children on the simulated kernel.
 
 use crate::kernel::{Command, Exit, TextList, Texts};
+use oxuv_os::process::SIGCHLD;
+
 use crate::sim::{Faults, Peer, Sim};
 use crate::{Buffers, Config, Core, Errno, Event, Key, Mode, One, Stdio};
 
@@ -154,15 +156,21 @@ fn an_end_that_somebody_else_has_waited_for_is_an_error() {
 }
 
 #[test]
-fn without_a_descriptor_of_its_own_an_early_end_is_told() {
+fn without_a_descriptor_of_its_own_sigchld_tells_its_end() {
     let sim = Sim::new(7, Faults::none());
     let mut core = core_on(&sim);
     sim.set_descriptor_limit(0);
-    let process = spawn(&mut core, 1, &[]).unwrap();
-    sim.exit(core.process_id(process).unwrap(), Exit::with_code(4));
-    core.look_after_unwatched();
-    assert_eq!(core.backend_timeout(), Some(0));
-    assert_eq!(run(&mut core), ["exit 1 4 0"]);
+    let (one, other) = (spawn(&mut core, 1, &[]).unwrap(), spawn(&mut core, 2, &[]).unwrap());
+    let ids = [one, other].map(|process| core.process_id(process).unwrap());
+    sim.exit(ids[1], Exit::with_code(4));
+    sim.later(1_000, move |sim| sim.exit(ids[0], Exit::by_signal(6)));
+    assert_eq!(run(&mut core), ["exit 2 4 0", "exit 1 0 6"]);
+    // SIGCHLD is the program's own again.
+    assert!(!sim.raise(SIGCHLD));
+    let third = spawn(&mut core, 3, &[]).unwrap();
+    assert!(sim.raise(SIGCHLD));
+    core.close(third).unwrap();
+    assert!(!sim.raise(SIGCHLD));
 }
 
 #[test]

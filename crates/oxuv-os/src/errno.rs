@@ -52,6 +52,7 @@ errors! {
     EIO = libc::EIO;
     ENAMETOOLONG = libc::ENAMETOOLONG;
     EISCONN = libc::EISCONN;
+    ELOOP = libc::ELOOP;
     EMSGSIZE = libc::EMSGSIZE;
     EOPNOTSUPP = libc::EOPNOTSUPP;
     EMFILE = libc::EMFILE;
@@ -63,6 +64,7 @@ errors! {
     ENOSPC = libc::ENOSPC;
     ENOSYS = libc::ENOSYS;
     ENOTCONN = libc::ENOTCONN;
+    ENOTDIR = libc::ENOTDIR;
     ENOTSOCK = libc::ENOTSOCK;
     ENOTSUP = libc::ENOTSUP;
     ENOTTY = libc::ENOTTY;

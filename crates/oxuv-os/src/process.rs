@@ -8,6 +8,9 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::{Errno, Result};
 
+/// The signal that a process gets when a child of it has ended.
+pub const SIGCHLD: i32 = libc::SIGCHLD;
+
 /// How a process has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exit(c_int);

@@ -1,5 +1,6 @@
 //! Child processes: who they are, and what the test has them do.
 
+use oxuv_os::process::SIGCHLD;
 use oxuv_os::{Errno, Result};
 
 use super::outside::Peer;
@@ -67,6 +68,7 @@ impl Sim {
             }
             _ => return,
         };
+        self.raise(SIGCHLD);
         ends.into_iter().flatten().for_each(|end| Peer::of(end).close(self));
     }
 
@@ -93,7 +95,7 @@ impl Sim {
         });
         let (ends, number) = (ends.collect(), world.processes.len());
         world.processes.push(Process { ends, exit: None, was_waited_for: false, signals: Vec::new() });
-        let opened = world.open_process(number);
+        let opened = world.lacks_descriptor().and_then(|()| world.open_process(number));
         drop(world);
         Ok(Child { number, fd: opened.ok().map(|fd| self.own(fd)) })
     }

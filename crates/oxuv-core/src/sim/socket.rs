@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use oxuv_os::{Errno, Result};
 
 use super::datagram::Mailbox;
+use super::files::{Files, Watcher};
 use super::note::Note;
 use super::world::World;
 use crate::kernel::{BindFlags, Readiness, UdpBindFlags};
@@ -42,6 +43,8 @@ enum Role {
     End(usize),
     /// It tells the end of this child.
     Process(usize),
+    /// No socket at all: tells of changes of files.
+    Watcher(Watcher),
 }
 
 impl Socket {
@@ -116,7 +119,7 @@ impl World {
             Role::Connected(connection) if self.connections[connection].holders > 1 => {
                 self.connections[connection].holders -= 1;
             }
-            Role::Fresh | Role::Datagrams(_) | Role::Process(_) => {}
+            Role::Fresh | Role::Datagrams(_) | Role::Process(_) | Role::Watcher(_) => {}
             Role::End(connection) => {
                 if !self.is_end_of_a_child(connection) {
                     self.connections[connection].close_peer();
@@ -204,6 +207,7 @@ impl World {
             Role::Datagrams(mailbox) => mailbox.readiness(self.has_network_room()),
             Role::Process(number) if self.has_ended(*number) => Readiness::READ,
             Role::End(_) | Role::Process(_) => Readiness::empty(),
+            Role::Watcher(watcher) => watcher.readiness(),
         }
     }
 
@@ -233,6 +237,27 @@ impl World {
 
     pub(super) fn is_process(&self, fd: i32) -> bool {
         matches!(self.socket(fd).role, Role::Process(_))
+    }
+
+    pub(super) fn file_watcher(&mut self) -> Result<i32> {
+        self.lacks_descriptor()?;
+        let role = Role::Watcher(Watcher::default());
+        self.open(Socket { role, ..Socket::fresh(Ipv4Addr::UNSPECIFIED.into()) })
+    }
+
+    /// All descriptors that tell of changes of files.
+    pub(super) fn watchers(&mut self) -> impl Iterator<Item = &mut Watcher> {
+        self.files.iter_mut().flatten().filter_map(|socket| match &mut socket.role {
+            Role::Watcher(watcher) => Some(watcher),
+            _ => None,
+        })
+    }
+
+    /// Does something with one of them.
+    pub(super) fn with_watcher<R>(&mut self, fd: i32, act: impl FnOnce(&Files, &mut Watcher) -> R) -> R {
+        let socket = self.files[fd as usize - FIRST].as_mut().expect("an owned descriptor is open");
+        let Role::Watcher(watcher) = &mut socket.role else { panic!("{fd} tells of no changes") };
+        act(&self.disk, watcher)
     }
 
     pub(super) fn udp_socket(&mut self, family: IpAddr) -> Result<i32> {
@@ -328,12 +353,12 @@ impl World {
 
     fn try_listen(&mut self, fd: i32, new_backlog: usize) -> Result<()> {
         match &mut self.socket_mut(fd).role {
-            Role::Connected(_) | Role::Datagrams(_) | Role::End(_) | Role::Process(_) => return Err(Errno::EINVAL),
             Role::Listener { backlog, .. } => {
                 *backlog = new_backlog;
                 return Ok(());
             }
             Role::Fresh => {}
+            _ => return Err(Errno::EINVAL),
         }
         let (is_ipv6, flags, bound) = (self.socket(fd).is_ipv6, self.socket(fd).flags, self.socket(fd).bound);
         match bound {

@@ -22,6 +22,7 @@ mod actions;
 mod events;
 mod model;
 mod outside;
+mod pipes;
 mod poll;
 mod process;
 mod program;
