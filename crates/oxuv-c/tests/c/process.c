@@ -58,14 +58,13 @@ static void its_end_is_told_after_its_last_words(void) {
     COMMAND(options, "echo", "last words");
     uv_pipe_t* pipe = reader();
     uv_stdio_container_t stdio[2] = {{0}};
-    siginfo_t info;
     stdio[1].flags = (uv_stdio_flags) (UV_CREATE_PIPE | UV_WRITABLE_PIPE);
     stdio[1].data.stream = (uv_stream_t*) pipe;
     options.stdio = stdio;
     options.stdio_count = 2;
     CHECK(uv_spawn(&loop, &process, &options) == 0);
     CHECK(uv_read_start((uv_stream_t*) pipe, give_room, collect) == 0);
-    CHECK(waitid(P_PID, (id_t) process.pid, &info, WEXITED | WNOWAIT) == 0);
+    await_end(process.pid);
     exits = 0;
     output_size = 0;
     while (exits == 0) CHECK(uv_run(&loop, UV_RUN_ONCE) != 2);
@@ -90,10 +89,7 @@ static void several_ends_come_in_the_order_of_birth(void) {
   int i;
   options.exit_cb = note_order;
   for (i = 0; i < 8; i++) CHECK(uv_spawn(&loop, &several[i], &options) == 0);
-  for (i = 7; i >= 0; i--) {
-    siginfo_t info;
-    CHECK(waitid(P_PID, (id_t) several[i].pid, &info, WEXITED | WNOWAIT) == 0);
-  }
+  for (i = 7; i >= 0; i--) await_end(several[i].pid);
   CHECK(uv_run(&loop, UV_RUN_DEFAULT) == 0);
   CHECK(told == 7);
   for (i = 0; i < 7; i++) CHECK(order[i] == (i < 5 ? i : i + 1));
