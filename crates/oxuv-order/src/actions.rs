@@ -60,6 +60,10 @@ impl<D: Driver> Runner<D> {
             ("active?", [name]) => driver.is_active(name).text(),
             ("closing?", [name]) => driver.is_closing(name).text(),
             ("ref?", [name]) => driver.has_ref(name).text(),
+            ("start", [name, file, interval]) if self.kind(&callback(name).name) == "fs_poll" => {
+                let path = self.outside.directory().join(file);
+                driver.fs_poll_start(&callback(name), &path, parse(interval) as u32).text()
+            }
             ("start", [name, timeout, repeat]) => {
                 driver.timer_start(&callback(name), parse(timeout), parse(repeat)).text()
             }
@@ -70,6 +74,8 @@ impl<D: Driver> Runner<D> {
                 driver.signal_start(&callback(name), self.signal(signal), verb == "start_once").text()
             }
             ("raise", [signal]) => ok(|| Signal::raise(self.signal(signal)).unwrap()),
+            ("start", [name, "files"]) => driver.fs_event_start(&callback(name), self.outside.directory()).text(),
+            ("make", names) => ok(|| names.iter().for_each(|name| self.outside.make_file(name))),
             ("start", [name, timeout]) => driver.timer_start(&callback(name), parse(timeout), 0).text(),
             ("start", [name]) => driver.watcher_start(&callback(name)).text(),
             ("again", [name]) => driver.timer_again(name).text(),
@@ -199,6 +205,8 @@ fn kind_of(word: &str) -> Option<Kind> {
         "udp" => Kind::Udp,
         "udp_several" => Kind::UdpSeveral,
         "signal" => Kind::Signal,
+        "fs_event" => Kind::FsEvent,
+        "fs_poll" => Kind::FsPoll,
         _ => return None,
     })
 }
