@@ -27,6 +27,7 @@ mod poll;
 mod program;
 mod run;
 mod shrink;
+mod signals;
 mod streams;
 mod tcp;
 mod turn;
