@@ -136,7 +136,8 @@ pub(crate) fn guard<R>(call: impl FnOnce() -> R) -> R {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_loop_init(loop_: *mut uv_loop_t) -> c_int {
     let made: Result<_> = guard(|| {
-        let core = Core::new(kernel::new()?, Config { grain: MILLISECOND })?;
+        let core =
+            Core::new(kernel::new()?, Config { grain: MILLISECOND, reaps_orphans: false, opens_pipes_always: true })?;
         boxed(core)
     });
     let core = match made {

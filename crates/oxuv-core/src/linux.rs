@@ -10,7 +10,9 @@ use std::os::fd::{AsRawFd, RawFd};
 use oxuv_os::epoll::{Epoll, Event, EventData, EventFlags};
 use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::process::Child;
 use oxuv_os::signal::Signals;
+use oxuv_os::spawn::spawn;
 use oxuv_os::tty::{self, Modes, Opened};
 use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
@@ -24,8 +26,8 @@ pub use crate::pool::PoolOf;
 
 use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
-    Readiness, Ready, Received, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
+    Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only,
+    Queue, Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
 use crate::pool::{Counter, Lane, MOMENT, Pool, Rest, Ticket};
 
@@ -154,6 +156,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
+    type Child = Child;
 
     #[inline]
     fn now(&self) -> u64 {
@@ -447,6 +450,37 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
         fs::list(path)
+    }
+
+    fn check_open(&self, number: i32) -> Result<i32> {
+        oxuv_os::check_open(number)
+    }
+
+    fn connection(&mut self) -> Result<(Descriptor, Descriptor)> {
+        self.spare.refill();
+        let (ours, theirs) = unix::pair()?;
+        oxuv_os::set_nonblocking(ours.as_raw_fd())?;
+        Ok((Descriptor::not_standard(ours)?, Descriptor::not_standard(theirs)?))
+    }
+
+    fn spawn(&mut self, command: &Command<'_>, slots: &[Slot]) -> Result<Child> {
+        spawn(command, slots)
+    }
+
+    fn child_id(child: &Child) -> i32 {
+        child.id()
+    }
+
+    fn child_descriptor(child: &Child) -> Option<i32> {
+        child.descriptor()
+    }
+
+    fn wait_child(&mut self, child: &Child) -> Result<Option<Exit>> {
+        child.try_wait()
+    }
+
+    fn kill_child(&mut self, child: &Child, signal: i32) -> Result<()> {
+        child.kill(signal)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
