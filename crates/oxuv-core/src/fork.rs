@@ -15,8 +15,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// again, it does no harm. Returns whether it was a child's that had not called it.
     ///
     /// # Errors
-    /// EMFILE, ENFILE, ENOMEM, ENOSPC. The loop is of no use until this succeeds. Or the first error of a file that could not
-    /// be watched anew, ENOENT for example: its handle is stopped then, and all is well when this is called again.
+    /// EMFILE, ENFILE, ENOMEM, ENOSPC. The loop is of no use until this succeeds.
     #[doc(alias = "uv_loop_fork")]
     pub fn after_fork(&mut self) -> Result<bool> {
         self.watches.unsynced.try_reserve(self.watchers())?;
@@ -28,7 +27,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.mailbox.forget_sends();
             self.forget_caught();
             self.lose_jobs();
-            self.fs_events_after_fork()?;
+            self.watch_files_anew();
         }
         Ok(is_child)
     }

@@ -47,7 +47,11 @@ impl Bed {
                     format!("{user} {} {name}", words.join("+"))
                 }
                 Event::FsEvent { user, result: Err(error), .. } => {
-                    format!("{user} {} {}", error.name().unwrap(), self.core.fs_event_name().unwrap().to_string_lossy())
+                    format!(
+                        "{user} {} {}",
+                        error.name().unwrap(),
+                        self.core.fs_event_name().map_or("-".into(), |name| name.to_string_lossy())
+                    )
                 }
                 other => panic!("{other:?}"),
             };
@@ -291,11 +295,20 @@ fn after_a_fork_everything_is_watched_anew() {
     let (a, b) = (bed.watch(1, "/d", true), bed.watch(2, "/e", false));
     bed.sim.make_file("/d/f").unwrap();
     bed.sim.remove("/e").unwrap();
-    assert_eq!(bed.core.after_fork(), Err(Errno::ENOENT));
-    assert!(bed.core.is_active(a) && !bed.core.is_active(b));
+    assert_eq!(bed.core.after_fork(), Ok(true));
     assert_eq!(bed.watched(), ["/d", "/d/a"]);
     bed.sim.make_file("/d/a/f").unwrap();
-    assert_eq!(bed.told(), ["1 rename a/f"]);
+    assert_eq!(bed.core.backend_timeout(), Some(0));
+    assert_eq!(bed.told(), ["2 ENOENT -", "1 rename a/f"]);
+    assert!(bed.core.is_active(a) && !bed.core.is_active(b));
+    bed.sim.make_directory("/e").unwrap();
+    bed.start(b, "/e").unwrap();
+    bed.sim.remove("/e").unwrap();
+    assert_eq!(bed.core.after_fork(), Ok(true));
+    // It does not wait to be told.
+    bed.core.fs_event_stop(b).unwrap();
+    bed.start(b, "/d").unwrap();
+    assert_eq!(bed.told(), [""; 0]);
 }
 
 /// A path of up to three names, of four each.
