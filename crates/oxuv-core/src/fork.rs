@@ -8,7 +8,7 @@ use crate::{Buffers, Core};
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// In a child of the process that the loop was made in, before anything else is done with the loop: makes it the
     /// child's own. Handles stay as they are. What the loop watches is watched anew, timers go on, the close events of
-    /// handles closed before come. What was on its way to the parent stays the parent's: sends to async handles and
+    /// handles closed before come. What was on its way to the parent stays the parent's: sends to async handles,
     /// signals and changes of files are forgotten, and jobs are told of with ECANCELED, without the job.
     ///
     /// The descriptors of the loop itself, [`Kernel::after_fork`], keep their numbers. In the parent's process, or called
@@ -28,6 +28,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.forget_caught();
             self.lose_jobs();
             self.watch_files_anew();
+        } else {
+            self.poll_changes_anew()?;
         }
         Ok(is_child)
     }

@@ -73,6 +73,11 @@ pub(crate) unsafe extern "C" fn on_poll<const OTHER: bool>(handle: *mut uv_poll_
     unsafe { slot(handle) }.tell(OTHER, What::Itself, None, text);
 }
 
+pub(crate) unsafe extern "C" fn on_signal<const OTHER: bool>(handle: *mut uv_signal_t, _signum: c_int) {
+    // SAFETY: the library passes a handle of ours.
+    unsafe { slot(handle) }.tell(OTHER, What::Itself, None, String::new());
+}
+
 pub(crate) unsafe extern "C" fn on_fs_event<const OTHER: bool>(
     handle: *mut uv_fs_event_t,
     name: *const c_char,

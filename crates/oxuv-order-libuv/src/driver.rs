@@ -138,6 +138,7 @@ impl Driver for Libuv {
             Kind::FsPoll => self.make(name, |handle| call!(self.uv_fs_poll_init(self.lp, handle))),
             Kind::Tcp => self.make(name, |handle| call!(self.uv_tcp_init(self.lp, handle))),
             Kind::Udp => self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, 0))),
+            Kind::Signal => self.make(name, |handle| call!(self.uv_signal_init(self.lp, handle))),
             Kind::UdpSeveral => {
                 let flags = uv_udp_flags_UV_UDP_RECVMMSG as c_uint;
                 self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, flags)))
@@ -183,6 +184,7 @@ impl Driver for Libuv {
             uv_handle_type_UV_PREPARE => call!(self.uv_prepare_stop(self.get(name))),
             uv_handle_type_UV_CHECK => call!(self.uv_check_stop(self.get(name))),
             uv_handle_type_UV_POLL => call!(self.uv_poll_stop(self.get(name))),
+            uv_handle_type_UV_SIGNAL => call!(self.uv_signal_stop(self.get(name))),
             uv_handle_type_UV_FS_EVENT => call!(self.uv_fs_event_stop(self.get(name))),
             uv_handle_type_UV_FS_POLL => call!(self.uv_fs_poll_stop(self.get(name))),
             uv_handle_type_UV_TCP => call!(self.uv_read_stop(self.get(name))),
@@ -232,6 +234,15 @@ impl Driver for Libuv {
         let wanted = LETTERS.iter().filter(|(letter, _)| letters.contains(*letter));
         let wanted = wanted.fold(0, |all, (_, bit)| all | *bit as c_int);
         named(call!(self.uv_poll_start(self.get(&callback.name), wanted, pick!(callback, on_poll))))
+    }
+
+    fn signal_start(&self, callback: &Callback, number: i32, once: bool) -> Outcome {
+        let (handle, cb) = (self.get(&callback.name), pick!(callback, on_signal));
+        named(if once {
+            call!(self.uv_signal_start_oneshot(handle, cb, number))
+        } else {
+            call!(self.uv_signal_start(handle, cb, number))
+        })
     }
 
     fn fs_event_start(&self, by: &Callback, path: &Path) -> Outcome {

@@ -24,6 +24,7 @@ pub enum Kind {
     Udp,
     /// One that receives several datagrams at a time.
     UdpSeveral,
+    Signal,
     FsEvent,
     FsPoll,
 }
@@ -50,7 +51,7 @@ pub struct Callback {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum What {
-    /// Timer, idle, prepare, check, async, poll or watched files: what the handle is there for.
+    /// Timer, idle, prepare, check, async, poll, signal or watched files: what the handle is there for.
     Itself,
     Close,
     Connection,
@@ -172,6 +173,8 @@ pub trait Driver {
     fn async_send(&self, name: &str) -> Outcome;
     /// The letters are `r`, `w`, `d` (disconnect) and `p` (priority).
     fn poll_start(&self, callback: &Callback, letters: &str) -> Outcome;
+    /// Waits for the signal of this number, for the first one only with `once`.
+    fn signal_start(&self, callback: &Callback, number: i32, once: bool) -> Outcome;
 
     fn fs_event_start(&self, callback: &Callback, path: &Path) -> Outcome;
     /// In milliseconds.

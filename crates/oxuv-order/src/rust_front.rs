@@ -7,7 +7,9 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
-use oxuv::{Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, Loop, Poll, Prepare, Readiness, Tcp, Timer, Udp};
+use oxuv::{
+    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, Loop, Poll, Prepare, Readiness, Signal, Tcp, Timer, Udp,
+};
 
 use crate::driver::{Callback, Driver, Kind, Listener, Mode, Outcome, What};
 use crate::script::Side;
@@ -27,6 +29,7 @@ enum Any {
     Check(Check),
     Async(Async),
     Poll(Poll),
+    Signal(Signal),
     Tcp(Tcp),
     Udp(Udp),
     FsEvent(FsEvent),
@@ -42,6 +45,7 @@ impl Any {
             Any::Check(handle) => handle,
             Any::Async(handle) => handle,
             Any::Poll(handle) => handle,
+            Any::Signal(handle) => handle,
             Any::Tcp(handle) => handle,
             Any::Udp(handle) => handle,
             Any::FsEvent(handle) => handle,
@@ -148,6 +152,7 @@ impl Driver for RustFront {
             Kind::Tcp => Tcp::new(lp).map(Any::Tcp),
             Kind::Udp => Udp::new(lp).map(Any::Udp),
             Kind::UdpSeveral => Udp::receiving_several(lp).map(Any::Udp),
+            Kind::Signal => Signal::new(lp).map(Any::Signal),
             Kind::FsEvent => FsEvent::new(lp).map(Any::FsEvent),
             Kind::FsPoll => FsPoll::new(lp).map(Any::FsPoll),
         };
@@ -187,6 +192,7 @@ impl Driver for RustFront {
             Any::Prepare(prepare) => prepare.stop(),
             Any::Check(check) => check.stop(),
             Any::Poll(poll) => poll.stop(),
+            Any::Signal(signal) => signal.stop(),
             Any::Tcp(tcp) => tcp.read_stop(),
             Any::Udp(udp) => udp.receive_stop(),
             Any::FsEvent(watch) => watch.stop(),
@@ -240,6 +246,13 @@ impl Driver for RustFront {
             let text = ready.map_or_else(|error| format!("{error:?}"), letters_of);
             listener.tell(&callback, What::Itself, None, text);
         }))
+    }
+
+    fn signal_start(&self, callback: &Callback, number: i32, once: bool) -> Outcome {
+        let Any::Signal(signal) = self.get(&callback.name) else { panic!("{callback} is no signal handle") };
+        let (listener, callback) = (self.listener.clone(), callback.clone());
+        let tell = move |_: &Signal, _| listener.tell(&callback, What::Itself, None, "");
+        named(if once { signal.start_once(number, tell) } else { signal.start(number, tell) })
     }
 
     fn fs_event_start(&self, callback: &Callback, path: &Path) -> Outcome {
