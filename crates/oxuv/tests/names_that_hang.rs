@@ -1,0 +1,153 @@
+//! Look-ups that are never answered, while files are read. It takes a network and a resolver of its own.
+
+use std::cell::Cell;
+use std::io::Write;
+use std::net::UdpSocket;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use oxuv::fs::File;
+use oxuv::{Hints, Lane, Loop, Mode, Timer};
+
+mod common;
+
+use common::{Place, ms};
+
+const TEST: &str = "look_ups_that_hang_do_not_hold_up_files";
+
+/// Set in the process that has them.
+const INSIDE: &str = "OXUV_TEST_NAMES_THAT_HANG";
+
+/// Puts the files of the folder $1 in the place of those in /etc, and becomes the rest of "$@".
+const SETUP: &str = r#"
+for file in resolv.conf nsswitch.conf hosts; do
+    [ ! -e "/etc/$file" ] || mount --bind "$1/$file" "/etc/$file" || exit 77
+done
+[ -e /etc/resolv.conf ] && ip link set lo up || exit 77
+shift
+exec "$@"
+"#;
+
+#[test]
+fn look_ups_that_hang_do_not_hold_up_files() {
+    if std::env::var_os(INSIDE).is_some() {
+        return with_a_silent_resolver();
+    }
+    let place = Place::new("names-that-hang");
+    for (name, text) in [
+        ("resolv.conf", "nameserver 127.0.0.1\noptions timeout:30 attempts:1\n"),
+        ("nsswitch.conf", "hosts: files dns\n"),
+        ("hosts", "127.0.0.1 localhost\n"),
+    ] {
+        std::fs::write(place.path(name), text).unwrap();
+    }
+    match run_inside(place.path("").as_path()) {
+        Ok(status) if status.code() == Some(77) => {
+            not_run("a namespace without the files of the resolver, or without ip")
+        }
+        Ok(status) => assert!(status.success(), "{status}"),
+        Err(reason) => not_run(&reason),
+    }
+}
+
+/// Not by a macro, whose output is shown for tests that fail only.
+fn not_run(reason: &str) {
+    writeln!(std::io::stderr(), "{TEST}: not run: {reason}").unwrap();
+}
+
+/// Runs this test once more, in namespaces of its own.
+fn run_inside(folder: &Path) -> Result<ExitStatus, String> {
+    let unshare = || {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--net", "--mount"]);
+        command
+    };
+    let probe = unshare().arg("true").stderr(Stdio::null()).status();
+    match probe {
+        Err(error) => return Err(format!("unshare: {error}")),
+        Ok(status) if !status.success() => return Err("there are no namespaces for us".into()),
+        Ok(_) => {}
+    }
+    let test = std::env::current_exe().unwrap();
+    let mut command = unshare();
+    command.args(["sh", "-c", SETUP, "sh"]).arg(folder).arg(test).args(["--exact", TEST, "--nocapture"]);
+    command.env(INSIDE, "1").env_remove("UV_THREADPOOL_SIZE").env_remove("RES_OPTIONS").stdout(Stdio::null());
+    command.status().map_err(|error| format!("unshare: {error}"))
+}
+
+/// Answers nobody. How many reads a second are there without look-ups, and how many with 200?
+fn with_a_silent_resolver() {
+    let resolver = UdpSocket::bind("127.0.0.1:53").unwrap();
+    resolver.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let lp = Loop::new().unwrap();
+    let file = open(&lp);
+    let mut quiet: Vec<_> = (0..5).map(|_| reads_in_a_while(&lp, &file)).collect();
+    quiet.sort_unstable();
+    let quiet = quiet[2];
+
+    for nth in 0..200 {
+        lp.lookup(&*format!("host-{nth}.example"), None, Hints::default(), |_, _| panic!("nobody answers")).unwrap();
+    }
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while lp.pool_metrics().lanes[Lane::SlowIo as usize].running < 2 {
+        assert!(Instant::now() < deadline, "look-ups do not begin");
+        std::thread::yield_now();
+    }
+    resolver.recv(&mut [0; 512]).expect("the resolver is asked");
+    // Others may want the machine for a while; a pool that is full of look-ups reads nothing at all.
+    let hanging: Vec<_> = (0..10)
+        .map(|_| reads_in_a_while(&lp, &file))
+        .scan(false, |is_enough, count| (!std::mem::replace(is_enough, count * 2 >= quiet)).then_some(count))
+        .collect();
+    let slow = lp.pool_metrics().lanes[Lane::SlowIo as usize];
+    assert_eq!((slow.running, slow.queued, slow.done), (2, 198, 0));
+    let best = hanging.iter().max().unwrap();
+    assert!(best * 2 >= quiet, "{quiet} reads without look-ups, {hanging:?} with them");
+    writeln!(std::io::stderr(), "{quiet} reads without look-ups, {best} with them").unwrap();
+}
+
+/// This program's own file.
+fn open(lp: &Loop) -> File {
+    let file = Rc::new(Cell::new(None));
+    let opened = file.clone();
+    File::open(lp, std::env::current_exe().unwrap(), move |_, file| opened.set(Some(file))).unwrap();
+    lp.run(Mode::Default).unwrap();
+    file.take().unwrap().unwrap()
+}
+
+#[derive(Default)]
+struct Reads {
+    is_over: Cell<bool>,
+    under_way: Cell<usize>,
+    done: Cell<usize>,
+}
+
+/// Reads with 16 requests at a time, and counts.
+fn reads_in_a_while(lp: &Loop, file: &File) -> usize {
+    let reads = Rc::new(Reads::default());
+    let (timer, over) = (Timer::new(lp).unwrap(), reads.clone());
+    timer.start(ms(100), move |_| over.is_over.set(true)).unwrap();
+    for _ in 0..16 {
+        read(file, &reads, Vec::with_capacity(512));
+    }
+    while reads.under_way.get() > 0 {
+        lp.run(Mode::Once).unwrap();
+    }
+    timer.close().unwrap();
+    reads.done.get()
+}
+
+fn read(file: &File, reads: &Rc<Reads>, room: Vec<u8>) {
+    let again = reads.clone();
+    reads.under_way.set(reads.under_way.get() + 1);
+    let done = move |file: &File, bytes: oxuv::Result<Vec<u8>>| {
+        again.under_way.set(again.under_way.get() - 1);
+        again.done.set(again.done.get() + 1);
+        if !again.is_over.get() {
+            read(file, &again, bytes.unwrap());
+        }
+    };
+    file.read_at(room, 0, done).unwrap();
+}
