@@ -11,7 +11,8 @@ use std::ffi::c_void;
 use std::fmt;
 
 use oxuv_core::kernel::Job;
-use oxuv_core::{Lane, Result, Ticket};
+use oxuv_core::{Lane, Look, Result, Ticket};
+use oxuv_os::Shared;
 
 use crate::fs::{self, uv_fs_t};
 use crate::getaddrinfo::{self, UV_GETADDRINFO, uv_getaddrinfo_t};
@@ -57,25 +58,39 @@ pub(crate) unsafe fn place_of(req: *mut uv_req_t) -> Option<(*mut uv_loop_t, *mu
     }
 }
 
-/// The address of a request, and what to do with it.
-pub(crate) struct Request {
-    address: *mut c_void,
-    run: unsafe fn(*mut c_void),
+/// What a thread is to do.
+pub(crate) enum Request {
+    /// Something with the request at an address.
+    Program { address: *mut c_void, run: unsafe fn(*mut c_void) },
+    /// A look at a file, for a handle.
+    Look(Shared<Look>),
 }
 
-// SAFETY: whoever submits a request promises that it may be worked on by another thread.
+// SAFETY: whoever submits a request promises that it may be worked on by another thread; a look may be.
 unsafe impl Send for Request {}
 
 impl Job for Request {
     fn run(&mut self) {
-        // SAFETY: `submit` has them from somebody who promises that they belong together; a job is run once.
-        unsafe { (self.run)(self.address) };
+        match self {
+            // SAFETY: `submit` has them from somebody who promises that they belong together; a job is run once.
+            Request::Program { address, run } => unsafe { run(*address) },
+            Request::Look(look) => look.run(),
+        }
+    }
+}
+
+impl From<Shared<Look>> for Request {
+    fn from(look: Shared<Look>) -> Self {
+        Request::Look(look)
     }
 }
 
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Request").field(&self.address).finish()
+        match self {
+            Request::Program { address, .. } => f.debug_tuple("Request").field(address).finish(),
+            Request::Look(look) => look.fmt(f),
+        }
     }
 }
 
@@ -95,7 +110,7 @@ pub(crate) unsafe fn submit<R>(
 ) -> Result<()> {
     #[cfg(not(miri))]
     crate::dl::stay_loaded();
-    let request = kernel::job(Request { address: req, run });
+    let request = kernel::job(Request::Program { address: req, run });
     // SAFETY: passed on to our caller. The place is written after the thread may have begun, which does not look at it.
     unsafe {
         let ticket = with(loop_, |core| core.submit(lane, request, User(req)).map_err(|refused| refused.error))?;

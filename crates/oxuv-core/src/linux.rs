@@ -8,21 +8,24 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventData, EventFlags};
+use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::signal::Signals;
 use oxuv_os::tty::{self, Modes, Opened};
-use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, udp, unix};
+use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
 pub use oxuv_os::unix::pair as unix_pair;
-pub use oxuv_os::{Descriptor, Shared, Standard, names, random};
+pub use oxuv_os::{Descriptor, Shared, Standard, names, random, signal};
 
 pub use crate::pool::PoolOf;
 
+use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready,
-    Received, UdpBindFlags, UdpOption, WAKE, Wake,
+    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
+    Readiness, Ready, Received, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
 use crate::pool::{Counter, Lane, MOMENT, Pool, Rest, Ticket};
 
@@ -35,6 +38,10 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     send_flags: SendFlags,
     blocks_sigprof: bool,
     jobs: Counter<J>,
+    /// Made at first use.
+    signals: Option<Signals>,
+    /// The process that all this belongs to.
+    process: Process,
 }
 
 /// Wakes a [`Linux`] kernel.
@@ -74,6 +81,7 @@ impl<J: Job> Linux<J> {
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM.
     pub fn with_pool(sigpipe: bool, pool: PoolOf<J>) -> Result<Linux<J>> {
+        fork::count()?;
         let epoll = Epoll::new()?;
         let eventfd = EventFd::new()?;
         epoll.set(eventfd.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
@@ -81,7 +89,8 @@ impl<J: Job> Linux<J> {
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
-        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs: Counter::new(pool) })
+        let (jobs, process) = (Counter::new(pool), Process::current());
+        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs, signals: None, process })
     }
 
     /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
@@ -93,6 +102,11 @@ impl<J: Job> Linux<J> {
     /// The pool that this kernel has its jobs run by.
     pub fn pool(&self) -> &Pool<J> {
         &self.jobs.pool
+    }
+
+    /// True in a child of the process that this belongs to, until [`Kernel::after_fork`].
+    pub fn is_inherited(&self) -> bool {
+        self.process != Process::current()
     }
 
     #[inline]
@@ -136,7 +150,7 @@ impl<J: Job> Linux<J> {
     }
 }
 
-impl<J: Job> Kernel for Linux<J> {
+impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
@@ -164,7 +178,10 @@ impl<J: Job> Kernel for Linux<J> {
     }
 
     fn unwatch(&mut self, number: i32) {
-        self.epoll.remove(number);
+        // A child that closes what it has inherited must not take it out of its parent's set.
+        if fork::forks() == self.process.forks() {
+            self.epoll.remove(number);
+        }
     }
 
     fn check_watchable(&mut self, number: i32) -> Result<()> {
@@ -381,6 +398,10 @@ impl<J: Job> Kernel for Linux<J> {
         udp::can_segment(fd)
     }
 
+    fn udp_can_join(&self, fd: &Descriptor) -> bool {
+        udp::segments_unseen(fd)
+    }
+
     #[inline]
     fn send_datagrams(&mut self, fd: &Descriptor, datagrams: &[Datagram<'_>]) -> Result<usize> {
         datagram::send(fd, datagrams, self.send_flags)
@@ -392,8 +413,9 @@ impl<J: Job> Kernel for Linux<J> {
         fd: &Descriptor,
         buf: &'a mut [MaybeUninit<u8>],
         queue: Queue,
-    ) -> Result<Received<'a>> {
-        datagram::receive(fd, buf, queue)
+        received: &mut Received<'a>,
+    ) -> Result<()> {
+        datagram::receive(fd, buf, queue, received)
     }
 
     fn receive_datagrams<'a>(
@@ -402,8 +424,29 @@ impl<J: Job> Kernel for Linux<J> {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>> {
-        datagram::receive_several(fd, buf, size, queue)
+        batch: &mut Batch<'a>,
+    ) -> Result<()> {
+        datagram::receive_several(fd, buf, size, queue, batch)
+    }
+
+    fn file_watcher(&mut self) -> Result<Descriptor> {
+        inotify::open()
+    }
+
+    fn add_file_watch(&mut self, fd: &Descriptor, path: &CStr, only: Only) -> Result<i32> {
+        inotify::add(fd, path, only)
+    }
+
+    fn remove_file_watch(&mut self, fd: &Descriptor, watch: i32) {
+        inotify::remove(fd, watch);
+    }
+
+    fn read_changes(&mut self, fd: &Descriptor, into: &mut Vec<u8>) -> Result<()> {
+        inotify::read(fd, into)
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        fs::list(path)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
@@ -412,6 +455,42 @@ impl<J: Job> Kernel for Linux<J> {
 
     fn cancel(&mut self, ticket: Ticket) -> Result<()> {
         self.jobs.cancel(ticket)
+    }
+
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        let signals = match &mut self.signals {
+            Some(signals) => signals,
+            none => none.insert(Signals::new(&self.waker.0)?),
+        };
+        signals.watch(number, how)
+    }
+
+    fn signals_have_come(&mut self) -> bool {
+        self.signals.as_ref().is_some_and(Signals::have_come)
+    }
+
+    fn next_signal(&mut self) -> Option<i32> {
+        self.signals.as_mut()?.take_next()
+    }
+
+    fn after_fork(&mut self) -> Result<bool> {
+        // Under their numbers they become new ones, so all who have a waker may keep it.
+        self.waker.0.renew()?;
+        self.epoll.renew()?;
+        self.epoll.set(self.waker.0.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
+        self.events.clear();
+        let process = Process::current();
+        let is_child = std::mem::replace(&mut self.process, process) != process;
+        if is_child {
+            if let Some(signals) = &mut self.signals {
+                signals.after_fork();
+            }
+            self.jobs.lose();
+        } else {
+            // What had been written to the one before.
+            self.waker.wake();
+        }
+        Ok(is_child)
     }
 
     fn collect_finished(&mut self) -> usize {
