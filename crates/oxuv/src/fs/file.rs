@@ -190,10 +190,10 @@ impl File {
     }
 
     /// Reads where the file's position is, and moves that on. `room` comes back with what was read, up to its capacity;
-    /// what was in it is gone. Nothing is read at the end of the file.
+    /// what was in it is gone. It comes back empty at the end of the file.
     ///
     /// # Errors
-    /// To the closure: EISDIR, EBADF, EAGAIN, EIO.
+    /// EINVAL for a `room` without capacity. To the closure: EISDIR, EBADF, EAGAIN, EIO.
     #[doc(alias = "uv_fs_read")]
     pub fn read(&self, room: Vec<u8>, done: impl FnOnce(&File, Result<Vec<u8>>) + 'static) -> Result<Request> {
         self.read_somewhere(room, None, done)
@@ -219,6 +219,10 @@ impl File {
         offset: Option<u64>,
         done: impl FnOnce(&File, Result<Vec<u8>>) + 'static,
     ) -> Result<Request> {
+        if room.capacity() == 0 {
+            // What came back would look like the end of the file.
+            return Err(Errno::EINVAL);
+        }
         let work = move |fd: BorrowedFd<'_>| {
             room.clear();
             system::read_to_vec(fd, &mut room, offset)?;
