@@ -102,6 +102,17 @@ impl<F, U, B> Udp<F, U, B> {
         }
         buffers.total().filter(|&total| total <= MAX_BYTES).ok_or(Errno::EINVAL)
     }
+
+    /// Refuses what the kernel would pass over: a source address of the other family; and several buffers for segments.
+    fn check_options(&self, options: &SendOptions, to: Option<AddressRef<'_>>, buffers: usize) -> Result<()> {
+        let is_ipv6 = match (&self.fd, to) {
+            // It gets a socket for that address.
+            (None, Some(to)) => SocketAddr::try_from(to).is_ok_and(|to| to.is_ipv6()),
+            _ => self.is(UdpFlags::IPV6),
+        };
+        let is_wrong = options.source.is_some_and(|source| source.is_ipv6() != is_ipv6);
+        if is_wrong || (options.segment_size.is_some() && buffers != 1) { Err(Errno::EINVAL) } else { Ok(()) }
+    }
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -116,8 +127,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// the core until the event; then [`Core::take_buffers`] has it.
     ///
     /// # Errors
-    /// Without effect: EINVAL when closing, for no buffer, more than 2^20 of them or more than 2^31-1 bytes, or for an
-    /// address that is none of the internet's while there is no socket; EISCONN for an address when connected,
+    /// Without effect: EINVAL when closing, for no buffer, more than 2^20 of them or more than 2^31-1 bytes, for an
+    /// address that is none of the internet's while there is no socket, or for a source address of the other family; EISCONN for an address when connected,
     /// EDESTADDRREQ without one when not; what binding fails with; EEXIST when another handle waits for the descriptor;
     /// ENOMEM. What the kernel says of the datagram comes by the event: EMSGSIZE, ECONNREFUSED, ENETUNREACH.
     #[doc(alias = "uv_udp_send")]
@@ -145,8 +156,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let state = self.slots[index].state;
         let udp = &mut self.udps[state];
         let total = udp.check_send(to.address, buffers)?;
-        if to.options.segment_size.is_some() && buffers.count() != 1 {
-            return Err(Errno::EINVAL);
+        if let Some(options) = given(&to.options) {
+            udp.check_options(options, to.address, buffers.count())?;
         }
         udp.sends.try_reserve(1)?;
         if udp.watch.wanted.is_empty() {
@@ -246,6 +257,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let index = self.open_handle(key, Kind::Udp)?;
         let udp = &self.udps[self.slots[index].state];
         let total = udp.check_send(to, buffers)?;
+        if let Some(options) = given(&options) {
+            udp.check_options(options, to, buffers.count())?;
+        }
         if udp.count() > 0 {
             return Err(Errno::EAGAIN);
         }
