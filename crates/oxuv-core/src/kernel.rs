@@ -12,6 +12,8 @@
 //! * **The clock** is monotonic, in nanoseconds, and `wait` does not return early without an event.
 //! * **The waker** may be used from any thread and from signal handlers, also after the kernel itself is gone. Each
 //!   wake-up makes a wait return with [`WAKE`]; several may be told as one.
+//! * **Signals** that are watched are counted: [`Kernel::next_signal`] gives each as often as it has come, in the order in
+//!   which they have. As long as one has come since [`Kernel::signals_have_come`] was asked, a wait returns with [`WAKE`].
 //! * **Jobs** run on other threads, each once, and come back by [`Kernel::next_finished`] in the order in which they were
 //!   finished or cancelled. As long as one has come back and was not taken, a wait returns with [`WAKE`], once. A kernel
 //!   that goes takes its jobs with it: those that have not begun are dropped.
@@ -27,12 +29,16 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
 pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
+pub use oxuv_os::fs::Listing;
+pub use oxuv_os::inotify::Only;
 pub use oxuv_os::net::{BindFlags, Keepalive};
+pub use oxuv_os::signal::Watching;
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
-use oxuv_os::{Errno, Result};
+use oxuv_os::{Errno, Result, Shared};
 
+use crate::fs_poll::Look;
 use crate::{Lane, Ticket};
 
 bitflags::bitflags! {
@@ -67,6 +73,9 @@ pub struct Ready {
 
 /// The token under which a wake-up is reported. No descriptor has it.
 pub const WAKE: u64 = u64::MAX;
+
+/// The token of the descriptor that tells of changes of files. No other has it.
+pub(crate) const CHANGES: u64 = u64::MAX - 2;
 
 /// The events that one wait returns at most.
 pub const BATCH: usize = 1024;
@@ -127,8 +136,8 @@ pub trait Kernel {
     type Fd;
     /// What wakes this kernel's [`Kernel::wait`].
     type Waker: Wake + Clone;
-    /// What runs on other threads.
-    type Job: Job;
+    /// What runs on other threads: the front's jobs, and looks at files, which are the core's.
+    type Job: Job + From<Shared<Look>>;
 
     /// The monotonic time in nanoseconds.
     fn now(&self) -> u64;
@@ -164,6 +173,11 @@ pub trait Kernel {
     /// # Errors
     /// EINTR when a signal handler ran. Any other error is final: this kernel cannot wait any more.
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize>;
+
+    /// The loop does not wait for a while; whoever watches [`backend_fd`](crate::linux::Linux::backend_fd) or its like instead
+    /// shall hear of what comes.
+    #[inline]
+    fn leave(&mut self) {}
 
     /// The event number `nth` of the last wait's batch.
     fn ready(&self, nth: usize) -> Ready;
@@ -442,6 +456,35 @@ pub trait Kernel {
         batch: &mut Batch<'a>,
     ) -> Result<()>;
 
+    /// A new descriptor that tells of changes of files. It is readable when there are any.
+    ///
+    /// # Errors
+    /// EMFILE, also when the user has too many of them; ENFILE, ENOMEM.
+    fn file_watcher(&mut self) -> Result<Self::Fd>;
+
+    /// Has it tell of what happens to what is at a path, and directly in it if that is a directory. Returns the watch's
+    /// number: of what is watched already, by whatever path, it is the same.
+    ///
+    /// # Errors
+    /// ENOENT, EACCES, ELOOP, ENAMETOOLONG; ENOTDIR when it is not what it may be only; ENOSPC when the user has too many
+    /// watches; ENOMEM.
+    fn add_file_watch(&mut self, fd: &Self::Fd, path: &CStr, only: Only) -> Result<i32>;
+
+    /// Ends a watch; nothing happens if it has ended by itself.
+    fn remove_file_watch(&mut self, fd: &Self::Fd, watch: i32);
+
+    /// Reads [events](oxuv_os::inotify::Event), whole ones, as many as have come and find room behind what is in `into`.
+    ///
+    /// # Errors
+    /// EAGAIN when there are none.
+    fn read_changes(&mut self, fd: &Self::Fd, into: &mut Vec<u8>) -> Result<()>;
+
+    /// What is in a directory.
+    ///
+    /// # Errors
+    /// ENOENT, ENOTDIR, EACCES, EMFILE, ENOMEM.
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing>;
+
     /// Has a job run on another thread. `request` comes back with it.
     ///
     /// # Errors
@@ -453,6 +496,27 @@ pub trait Kernel {
     /// # Errors
     /// EBUSY when it has begun or was cancelled.
     fn cancel(&mut self, ticket: Ticket) -> Result<()>;
+
+    /// Watches a signal like this from now on.
+    ///
+    /// # Errors
+    /// EINVAL for a number that is no signal, and for one that cannot be caught; ENOMEM.
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()>;
+
+    /// True if signals have come since this was last asked.
+    fn signals_have_come(&mut self) -> bool;
+
+    /// The next signal that has come.
+    fn next_signal(&mut self) -> Option<i32>;
+
+    /// In a child of the process that this was made in: makes anew whatever is shared with that. Nothing is watched then
+    /// but signals. What descriptors are for is not changed, and they keep their numbers, those of this kernel included.
+    /// Returns whether it is a child: wake-ups and signals that have come are forgotten then, and the jobs that were
+    /// submitted are lost. If it is none, the next wait returns with [`WAKE`].
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM, ENOSPC. The kernel is of no use until this succeeds.
+    fn after_fork(&mut self) -> Result<bool>;
 
     /// Collects the jobs that have come back by now, for [`Kernel::next_finished`], and returns how many there are.
     fn collect_finished(&mut self) -> usize;

@@ -31,6 +31,15 @@ mod closing;
 mod connect;
 mod core;
 mod event;
+mod fork;
+mod fs_event;
+#[cfg(test)]
+mod fs_event_tests;
+mod fs_event_told;
+mod fs_event_tree;
+mod fs_poll;
+#[cfg(test)]
+mod fs_poll_tests;
 mod handle;
 mod heap;
 mod job;
@@ -48,6 +57,9 @@ mod poll;
 mod poll_handle;
 pub mod pool;
 mod read;
+mod signal;
+#[cfg(test)]
+mod signal_tests;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
 mod slab;
@@ -72,6 +84,8 @@ pub use async_::AsyncSender;
 pub use buffers::{Buffers, Many, One};
 pub use core::{Config, Core};
 pub use event::{Event, Mode};
+pub use fs_event::FsEvents;
+pub use fs_poll::{FsChange, Look};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Address, AddressRef, Errno, InternetAddress, Result, fs};
 pub use pool::{Lane, Ticket};

@@ -7,24 +7,27 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
-use oxuv_os::epoll::{Epoll, Event, EventFlags};
+use oxuv_os::epoll::{Epoll, Event, EventData, EventFlags};
+use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::signal::Signals;
 use oxuv_os::tty::{self, Modes, Opened};
-use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, udp, unix};
+use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::{check_datagrams, check_stream};
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
 pub use oxuv_os::unix::pair as unix_pair;
-pub use oxuv_os::{Descriptor, Shared, Standard, names, random};
+pub use oxuv_os::{Descriptor, Shared, Standard, names, random, signal};
 
 pub use crate::pool::PoolOf;
 
+use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready,
-    Received, UdpBindFlags, UdpOption, WAKE, Wake,
+    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
+    Readiness, Ready, Received, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
-use crate::pool::{Counter, Lane, Pool, Ticket};
+use crate::pool::{Counter, Lane, MOMENT, Pool, Rest, Ticket};
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
 pub struct Linux<J: Job = Box<dyn Job>> {
@@ -35,6 +38,10 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     send_flags: SendFlags,
     blocks_sigprof: bool,
     jobs: Counter<J>,
+    /// Made at first use.
+    signals: Option<Signals>,
+    /// The process that all this belongs to.
+    process: Process,
 }
 
 /// Wakes a [`Linux`] kernel.
@@ -74,6 +81,7 @@ impl<J: Job> Linux<J> {
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM.
     pub fn with_pool(sigpipe: bool, pool: PoolOf<J>) -> Result<Linux<J>> {
+        fork::count()?;
         let epoll = Epoll::new()?;
         let eventfd = EventFd::new()?;
         epoll.set(eventfd.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
@@ -81,7 +89,8 @@ impl<J: Job> Linux<J> {
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
-        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs: Counter::new(pool) })
+        let (jobs, process) = (Counter::new(pool), Process::current());
+        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs, signals: None, process })
     }
 
     /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
@@ -95,6 +104,45 @@ impl<J: Job> Linux<J> {
         &self.jobs.pool
     }
 
+    /// True in a child of the process that this belongs to, until [`Kernel::after_fork`].
+    pub fn is_inherited(&self) -> bool {
+        self.process != Process::current()
+    }
+
+    #[inline]
+    fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
+        if self.blocks_sigprof {
+            self.epoll.wait_without_sigprof(&mut self.events, timeout)
+        } else {
+            self.epoll.wait(&mut self.events, timeout)
+        }
+    }
+
+    /// Waits, while nobody wakes the loop for the first job that comes back.
+    #[inline(never)]
+    fn wait_for_jobs(&mut self, timeout: Option<u64>) -> Result<()> {
+        let may_be_brief = Epoll::is_exact() && timeout.is_none_or(|timeout| timeout > MOMENT);
+        match self.jobs.rest(may_be_brief) {
+            Rest::Long => return self.wait_now(timeout),
+            Rest::Found => self.wait_now(Some(0))?,
+            Rest::Briefly => {
+                let deadline = timeout.map(|timeout| clock::now().saturating_add(timeout));
+                self.wait_now(Some(MOMENT))?;
+                if !self.events.is_empty() {
+                    return Ok(());
+                }
+                if self.jobs.rest_on() == Rest::Long {
+                    return self.wait_now(deadline.map(|deadline| deadline.saturating_sub(clock::now())));
+                }
+            }
+        }
+        // What nobody has said. Behind a full batch it is said by the next.
+        if self.events.len() < BATCH {
+            self.events.push(Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) });
+        }
+        Ok(())
+    }
+
     /// The epoll descriptor: readable when a turn of the loop would find something to do.
     #[doc(alias = "uv_backend_fd")]
     pub fn backend_fd(&self) -> RawFd {
@@ -102,7 +150,7 @@ impl<J: Job> Linux<J> {
     }
 }
 
-impl<J: Job> Kernel for Linux<J> {
+impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
@@ -130,7 +178,10 @@ impl<J: Job> Kernel for Linux<J> {
     }
 
     fn unwatch(&mut self, number: i32) {
-        self.epoll.remove(number);
+        // A child that closes what it has inherited must not take it out of its parent's set.
+        if fork::forks() == self.process.forks() {
+            self.epoll.remove(number);
+        }
     }
 
     fn check_watchable(&mut self, number: i32) -> Result<()> {
@@ -140,12 +191,19 @@ impl<J: Job> Kernel for Linux<J> {
 
     #[inline]
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
-        if self.blocks_sigprof {
-            self.epoll.wait_without_sigprof(&mut self.events, timeout)?;
+        if self.jobs.is_awake {
+            self.wait_for_jobs(timeout)?;
         } else {
-            self.epoll.wait(&mut self.events, timeout)?;
+            self.wait_now(timeout)?;
         }
         Ok(self.events.len())
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        if self.jobs.is_awake && self.jobs.rest(false) == Rest::Found {
+            self.waker.wake();
+        }
     }
 
     #[inline]
@@ -371,12 +429,68 @@ impl<J: Job> Kernel for Linux<J> {
         datagram::receive_several(fd, buf, size, queue, batch)
     }
 
+    fn file_watcher(&mut self) -> Result<Descriptor> {
+        inotify::open()
+    }
+
+    fn add_file_watch(&mut self, fd: &Descriptor, path: &CStr, only: Only) -> Result<i32> {
+        inotify::add(fd, path, only)
+    }
+
+    fn remove_file_watch(&mut self, fd: &Descriptor, watch: i32) {
+        inotify::remove(fd, watch);
+    }
+
+    fn read_changes(&mut self, fd: &Descriptor, into: &mut Vec<u8>) -> Result<()> {
+        inotify::read(fd, into)
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        fs::list(path)
+    }
+
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
         self.jobs.submit(lane, request, job, || self.waker.clone())
     }
 
     fn cancel(&mut self, ticket: Ticket) -> Result<()> {
         self.jobs.cancel(ticket)
+    }
+
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        let signals = match &mut self.signals {
+            Some(signals) => signals,
+            none => none.insert(Signals::new(&self.waker.0)?),
+        };
+        signals.watch(number, how)
+    }
+
+    fn signals_have_come(&mut self) -> bool {
+        self.signals.as_ref().is_some_and(Signals::have_come)
+    }
+
+    fn next_signal(&mut self) -> Option<i32> {
+        self.signals.as_mut()?.take_next()
+    }
+
+    fn after_fork(&mut self) -> Result<bool> {
+        // Under their numbers they become new ones, so all who have a waker may keep it.
+        self.waker.0.renew()?;
+        self.epoll.renew()?;
+        self.epoll.set(self.waker.0.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
+        self.events.clear();
+        let process = Process::current();
+        let is_child = std::mem::replace(&mut self.process, process) != process;
+        if is_child {
+            if let Some(signals) = &mut self.signals {
+                signals.after_fork();
+            }
+            self.jobs.lose();
+        } else {
+            // What had been written to the one before.
+            self.waker.wake();
+        }
+        Ok(is_child)
     }
 
     fn collect_finished(&mut self) -> usize {

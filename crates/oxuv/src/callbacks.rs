@@ -12,13 +12,19 @@ use slab::Slab;
 
 use crate::drive::Subjects;
 use crate::work::OnJob;
-use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer, Udp};
+use crate::{
+    Async, Check, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Idle, Poll, Prepare, Readiness,
+    Result, Signal, Timer, Udp,
+};
 
 type OnEvent<H> = dyn Fn(&H);
 type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
+type OnSignal = dyn Fn(&Signal, i32);
 type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
 type OnReceive = dyn Fn(&Udp, Result<Datagram<'_>>);
+type OnFsEvent = dyn Fn(&FsEvent, Result<FsHappened<'_>>);
+type OnFsPoll = dyn Fn(&FsPoll, Result<FsChange>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
 /// runs cannot be called again (the loop does not nest). Each kind of handle has its own kind of closure.
@@ -32,9 +38,12 @@ pub(crate) enum Callback {
     Check(Rc<OnEvent<Check>>),
     Async(Rc<OnEvent<Async>>),
     Poll(Rc<OnPoll>),
+    Signal(Rc<OnSignal>),
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
     Receive(Rc<OnReceive>),
+    FsEvent(Rc<OnFsEvent>),
+    FsPoll(Rc<OnFsPoll>),
 }
 
 /// What a request calls.

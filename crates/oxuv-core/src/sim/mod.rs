@@ -26,11 +26,13 @@ mod connect;
 mod connection;
 mod datagram;
 mod faults;
+mod files;
 mod note;
 mod outside;
 mod pool;
 mod probe;
 mod random;
+mod signal;
 mod socket;
 #[cfg(test)]
 mod tests;
@@ -56,8 +58,8 @@ use oxuv_os::{Errno, Result};
 use oxuv_os::datagram::BATCH as DATAGRAMS;
 
 use crate::kernel::{
-    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received,
-    UdpBindFlags, UdpOption, Wake,
+    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue, Readiness,
+    Ready, Received, UdpBindFlags, UdpOption, Wake, Watching,
 };
 use crate::{Lane, Ticket};
 use world::World;
@@ -456,12 +458,59 @@ impl Kernel for Sim {
         if batch.is_empty() { Err(error) } else { Ok(()) }
     }
 
+    fn file_watcher(&mut self) -> Result<Fd> {
+        let number = self.world.borrow_mut().file_watcher()?;
+        Ok(self.own(number))
+    }
+
+    fn add_file_watch(&mut self, fd: &Fd, path: &CStr, only: Only) -> Result<i32> {
+        self.world.borrow_mut().with_watcher(fd.number, |disk, watcher| disk.add_watch(watcher, path, only))
+    }
+
+    fn remove_file_watch(&mut self, fd: &Fd, watch: i32) {
+        self.world.borrow_mut().with_watcher(fd.number, |disk, watcher| disk.remove_watch(watcher, watch));
+    }
+
+    fn read_changes(&mut self, fd: &Fd, into: &mut Vec<u8>) -> Result<()> {
+        self.world.borrow_mut().with_watcher(fd.number, |_, watcher| watcher.read(into))
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        self.world.borrow().disk.list(path)
+    }
+
     fn submit(&mut self, lane: Lane, request: u32, job: Box<dyn Job>) -> Result<Ticket, (Errno, Box<dyn Job>)> {
         self.submit_job(lane, request, job)
     }
 
     fn cancel(&mut self, ticket: Ticket) -> Result<()> {
         self.cancel_job(ticket)
+    }
+
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        self.world.borrow_mut().signals.watch(number, how)
+    }
+
+    fn signals_have_come(&mut self) -> bool {
+        std::mem::take(&mut self.world.borrow_mut().signals.are_rung)
+    }
+
+    fn next_signal(&mut self) -> Option<i32> {
+        self.world.borrow_mut().signals.caught.pop_front()
+    }
+
+    /// This kernel is the child's from now on; there is no parent.
+    fn after_fork(&mut self) -> Result<bool> {
+        let mut world = self.world.borrow_mut();
+        let no_descriptor = world.faults.no_descriptor;
+        if world.random.chance(no_descriptor) {
+            return Err(Errno::EMFILE);
+        }
+        world.forget_watches();
+        world.signals.forget_caught();
+        world.jobs.lose();
+        self.waker.0.store(false, Release);
+        Ok(true)
     }
 
     fn collect_finished(&mut self) -> usize {
