@@ -226,7 +226,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 };
             }
         }
-        let is_first = udp.ended == udp.sends.len();
+        let (is_first, is_fed) = (udp.ended == udp.sends.len(), udp.is(UdpFlags::FED));
         udp.queued += total;
         udp.sends.push_back(Send {
             user,
@@ -241,7 +241,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.requests += 1;
         if is_first {
             self.set_active(index);
-            self.want(index, Readiness::WRITE);
+            self.want_unsaid(index, Readiness::WRITE);
+            // If it was fed it is sent in pending, and as a rule nobody has to wait for it.
+            if !is_fed {
+                self.mark_unsynced(index);
+            }
         }
         Ok(None)
     }
@@ -378,8 +382,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     fn send_queued_datagrams(&mut self, index: u32) {
         let udp = &self.udps[self.step.state];
-        if udp.ended < udp.sends.len() && self.send_all_queued() {
+        if udp.ended == udp.sends.len() {
+            return;
+        }
+        if self.send_all_queued() {
             self.feed_udp(index);
+        } else {
+            self.mark_unsynced(index);
         }
     }
 
@@ -413,7 +422,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Reports what had been sent when this began, also if one of the callbacks closes the handle.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn step_report_sent(&mut self) -> Option<Event<U>> {
         if self.step.reports > 0 {
             self.step.reports -= 1;
@@ -429,6 +438,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Everything that was to be sent is.
+    #[inline]
     pub(crate) fn end_sending(&mut self, index: u32) {
         self.unwant(index, Readiness::WRITE);
         if self.udp_rests(index) {
@@ -460,11 +470,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// what there is to tell.
     #[inline]
     pub fn next_sent(&mut self) -> Option<(U, Result<()>)> {
-        if self.step.stage != Stage::UdpReport || self.step.reports == 0 {
+        if self.step.stage != Stage::UdpReport {
             return None;
         }
-        self.step.reports -= 1;
-        match self.report_datagram(self.step.key, self.step.state) {
+        match self.step_report_sent() {
             Some(Event::Sent { user, result, .. }) => Some((user, result)),
             _ => None,
         }

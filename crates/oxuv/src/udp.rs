@@ -370,7 +370,7 @@ impl Udp {
     }
 
     fn receive_one_into(&self, buffer: &mut [MaybeUninit<u8>]) {
-        let mut received = Received::NONE;
+        let mut received = Received::none();
         match self.with(|core, key| core.udp_receive_into(key, buffer, &mut received)) {
             // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
             Ok(false) => {}
