@@ -22,5 +22,6 @@ const struct entry workloads[] = {
   {"pool-read", pool_read},
   {"pool-open", pool_open},
   {"spawn", spawn},
+  {"udp-transfer", udp_transfer},
   {NULL, NULL},
 };

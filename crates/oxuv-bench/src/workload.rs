@@ -147,6 +147,7 @@ impl Workload {
         pool("open-64", "open, read, close: 64 at a time", "pool-open", 64, 4, 100_000),
         spawn("spawn-20m", "a child of 20 MB", 20),
         spawn("spawn-2g", "a child of 2 GB", 2000),
+        plain("udp-transfer", "UDP, 100 sent and received: 64 B", 1_000, 11_000, 200_000),
     ];
 
     pub(crate) fn from_name(name: &str) -> Result<&'static Workload, String> {

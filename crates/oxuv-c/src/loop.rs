@@ -233,6 +233,11 @@ pub(crate) mod kernel {
         kernel.block_sigprof();
     }
 
+    /// True in a child of the process that it was made in, which has not made it its own.
+    pub(crate) fn is_inherited(kernel: &Kernel) -> bool {
+        kernel.is_inherited()
+    }
+
     /// The time of every such kernel.
     pub(crate) fn now() -> u64 {
         oxuv_os::clock::now()
@@ -276,8 +281,13 @@ pub(crate) mod kernel {
         -1
     }
 
-    /// There are no signals.
+    /// There are no profilers.
     pub(crate) fn block_sigprof(_: &mut Kernel) {}
+
+    /// There are no other processes.
+    pub(crate) fn is_inherited(_: &Kernel) -> bool {
+        false
+    }
 
     /// Each has a time of its own; this is for looking on during a wait, which needs a second thread.
     pub(crate) fn now() -> u64 {

@@ -180,6 +180,11 @@ pub trait Kernel {
     /// EINTR when a signal handler ran. Any other error is final: this kernel cannot wait any more.
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize>;
 
+    /// The loop does not wait for a while; whoever watches [`backend_fd`](crate::linux::Linux::backend_fd) or its like instead
+    /// shall hear of what comes.
+    #[inline]
+    fn leave(&mut self) {}
+
     /// The event number `nth` of the last wait's batch.
     fn ready(&self, nth: usize) -> Ready;
 
@@ -431,7 +436,7 @@ pub trait Kernel {
     /// that one sent before has met with.
     fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;
 
-    /// Receives one datagram into `buf`, of which `received` tells then.
+    /// Receives one datagram into `buf`, of which `received` tells then; it was [`Received::NONE`].
     ///
     /// # Errors
     /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.

@@ -38,6 +38,8 @@ mod fs_event_tests;
 mod fs_event_told;
 mod fs_event_tree;
 mod fs_poll;
+#[cfg(test)]
+mod fs_poll_tests;
 mod handle;
 mod heap;
 mod job;

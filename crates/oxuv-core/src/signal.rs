@@ -116,15 +116,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_signal_start_oneshot")]
     pub fn signal_start(&mut self, key: Key, number: i32, once: bool) -> Result<()> {
         let index = self.open_handle(key, Kind::Signal)?;
-        if self.signals.telling == Some(key) {
-            self.signals.telling = None;
-        }
-        self.hand_on_signals();
+        self.catch_up();
         let state = self.slots[index].state;
         let Signal { number: before, once: was_once, .. } = self.signals.handles[state];
         let others = self.signals.how_others_watch(key, number);
         let how = if once && others != Watching::Always { Watching::Once } else { Watching::Always };
         self.kernel.watch_signal(number, how)?;
+        if self.signals.telling == Some(key) {
+            self.signals.telling = None;
+        }
         if (before, was_once) == (number, once) {
             return Ok(());
         }
@@ -165,7 +165,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let (key, state) = (self.slots.key(index), self.slots[index].state);
         let number = self.signals.handles[state].number;
         if number != 0 {
-            self.hand_on_signals();
+            self.catch_up();
             self.signals.handles[state].number = 0;
             self.stop_watching(key, number, 0);
             self.set_inactive(index);
@@ -195,13 +195,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// The core itself does not hear of a signal any more.
     pub(crate) fn unhear_signal(&mut self, number: i32) {
-        self.hand_on_signals();
+        self.catch_up();
         self.stop_watching(Key::default(), number, 0);
+    }
+
+    /// Hands on what has come by now: who hears of what is about to change.
+    fn catch_up(&mut self) {
+        self.hand_on_signals();
+        if !self.signals.caught.is_empty() && !self.signals.are_due {
+            self.mailbox.look_again();
+        }
     }
 
     /// Hands on what has come. What there is no memory for stays with the kernel.
     fn hand_on_signals(&mut self) {
-        let had_some = !self.signals.caught.is_empty();
         while self.signals.caught.try_reserve(self.signals.watchers.len()).is_ok()
             && let Some(number) = self.kernel.next_signal()
         {
@@ -213,9 +220,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     self.signals.handles[self.slots[index].state].owed += 1;
                 }
             }
-        }
-        if !had_some && !self.signals.caught.is_empty() {
-            self.mailbox.look_again();
         }
     }
 
@@ -304,6 +308,5 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 self.signals.handles[self.slots[index].state].owed -= 1;
             }
         }
-        (self.signals.are_due, self.signals.left) = (false, None);
     }
 }

@@ -159,6 +159,9 @@ impl Subjects {
             Event::Sent { key, user, result } => {
                 self.udp.0.point_at(key);
                 self.udp.sent(inner, user, result);
+                while let Ok(Some((user, result))) = inner.with(|core| Ok(core.next_sent())) {
+                    self.udp.sent(inner, user, result);
+                }
             }
             Event::HungUp { key, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Read) {

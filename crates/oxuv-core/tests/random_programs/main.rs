@@ -28,6 +28,7 @@ mod process;
 mod program;
 mod run;
 mod shrink;
+mod signals;
 mod streams;
 mod tcp;
 mod turn;

@@ -12,6 +12,7 @@ use crate::Check;
 use crate::model::Model;
 use crate::process::end_child;
 use crate::program::{Outer, Place};
+use crate::signals::Signals;
 use crate::udp::Mail;
 
 #[derive(Debug)]
@@ -46,6 +47,7 @@ pub(crate) struct Outside {
     pub(crate) turns: u64,
     /// The datagrams of each place.
     pub(crate) mail: Vec<Mail>,
+    pub(crate) signals: Signals,
     /// What went wrong where nobody could be told.
     pub(crate) complaint: Option<String>,
 }
@@ -72,6 +74,7 @@ impl Outside {
             senders: vec![None; places],
             is_sent: vec![None; places],
             mail: vec![Mail::default(); places],
+            signals: Signals::new(places),
             ..Outside::default()
         };
         Rc::new(RefCell::new(outside))
@@ -137,6 +140,7 @@ impl Outside {
                 connection.sent += connection.peer.send(sim, &bytes).unwrap_or(0);
             }),
             Outer::Letter(place, length) => self.send_letter(sim, place, length),
+            Outer::Raise(number) => self.raise(sim, number),
             Outer::TakeLetters => self.take_letters(sim),
             Outer::Exit(nth) => end_child(sim, nth),
             Outer::PeerReceive(nth, most) => self.receive(sim, nth, most),
