@@ -232,6 +232,10 @@ pub(crate) mod kernel {
         kernel.block_sigprof();
     }
 
+    pub(crate) fn use_ring(kernel: &mut Kernel) {
+        kernel.use_ring(true);
+    }
+
     /// The time of every such kernel.
     pub(crate) fn now() -> u64 {
         oxuv_os::clock::now()
@@ -277,6 +281,9 @@ pub(crate) mod kernel {
 
     /// There are no signals.
     pub(crate) fn block_sigprof(_: &mut Kernel) {}
+
+    /// There are no rings.
+    pub(crate) fn use_ring(_: &mut Kernel) {}
 
     /// Each has a time of its own; this is for looking on during a wait, which needs a second thread.
     pub(crate) fn now() -> u64 {

@@ -48,6 +48,8 @@ mod poll;
 mod poll_handle;
 pub mod pool;
 mod read;
+#[cfg(target_os = "linux")]
+mod ring;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
 mod slab;

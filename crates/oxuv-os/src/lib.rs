@@ -25,6 +25,7 @@ mod link_local;
 pub mod names;
 pub mod net;
 pub mod random;
+pub mod ring;
 mod shared;
 pub mod socket;
 mod start;
