@@ -8,6 +8,7 @@ use oxuv_core::{Errno, Key, Result};
 use crate::error::{code, ignored};
 use crate::kinds::has_descriptor;
 use crate::loop_::{Loop, User, with, with_core};
+use crate::signal::{UV_SIGNAL, uv_signal_t};
 use crate::types::{
     UV_ASYNC, UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_pipe_t,
     uv_stream_t,
@@ -127,6 +128,7 @@ pub unsafe extern "C-unwind" fn uv_close(handle: *mut uv_handle_t, close_cb: uv_
                 (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1;
                 (*handle.cast::<uv_pipe_t>()).pipe_fname = null();
             }
+            UV_SIGNAL => (*handle.cast::<uv_signal_t>()).signum = 0,
             UV_UDP => (*handle.cast::<uv_udp_t>()).io_watcher.fd = -1,
             _ => {}
         }

@@ -11,6 +11,7 @@ use crate::kernel::Kernel;
 use crate::metrics::Counts;
 use crate::pending::Pending;
 use crate::poll::Poll;
+use crate::signal::Signals;
 use crate::slab::Slab;
 use crate::slots::{AllHandles, List, Slots};
 use crate::stream::{Step, Stream};
@@ -63,6 +64,7 @@ pub struct Core<K: Kernel, U, B> {
     /// What was kept of the write or send that was last reported.
     pub(crate) spent: Option<B>,
     pub(crate) jobs: Jobs<U, K::Job>,
+    pub(crate) signals: Signals,
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -97,6 +99,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             mailbox,
             spent: None,
             jobs: Jobs::default(),
+            signals: Signals::default(),
         };
         core.update_time();
         Ok(core)

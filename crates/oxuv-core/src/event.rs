@@ -35,6 +35,9 @@ pub enum Event<U> {
     Check { key: Key, user: U },
     /// Somebody sent to this async handle, once or several times. Phase: poll.
     Async { key: Key, user: U },
+    /// The process has caught a signal. A one-shot handle is stopped when the front asks for the next event, unless it was
+    /// started meanwhile. Phase: poll, after all else.
+    Signal { key: Key, user: U, number: i32 },
     /// A poll handle's descriptor is ready, for what of it is wanted; or it has failed or was closed, with EBADF, and the
     /// handle is stopped. Phase: poll.
     Poll { key: Key, user: U, result: Result<Readiness> },
@@ -59,7 +62,7 @@ pub enum Event<U> {
     /// A shutdown is done, or has failed. Phase: poll, pending or closing.
     ShutDown { key: Key, user: U, result: Result<()> },
     /// A job has come back from the pool: it has run, or it was cancelled, with ECANCELED.
-    /// [`Core::take_job`](crate::Core::take_job) has it. Phase: poll.
+    /// [`Core::take_job`](crate::Core::take_job) has it, unless it was lost in a fork. Phase: poll.
     Done { user: U, result: Result<()> },
     /// A handle is closed; its key is stale. Nothing will be heard of it again. Phase: closing.
     Closed { key: Key, user: U },

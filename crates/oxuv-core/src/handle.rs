@@ -83,6 +83,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Tcp | Kind::Pipe | Kind::Tty => self.close_stream(index),
             Kind::Udp => self.close_udp(index),
             Kind::Poll => self.forget(index),
+            Kind::Signal => self.close_signal(index),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         self.set_inactive(index);

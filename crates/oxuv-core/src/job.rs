@@ -1,6 +1,6 @@
 //! Jobs: what runs on other threads, and is told of when it is done.
 
-use oxuv_os::Result;
+use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Finished, Kernel};
 use crate::slab::Slab;
@@ -14,11 +14,13 @@ pub(crate) struct Jobs<U, J> {
     users: Slab<Option<U>>,
     /// The job that was last told of.
     spent: Option<J>,
+    /// Those that were submitted in the process that this one was forked from, last first.
+    lost: Vec<u32>,
 }
 
 impl<U, J> Default for Jobs<U, J> {
     fn default() -> Self {
-        Jobs { users: Slab::new(), spent: None }
+        Jobs { users: Slab::new(), spent: None, lost: Vec::new() }
     }
 }
 
@@ -60,8 +62,30 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.jobs.spent.take()
     }
 
+    /// Makes sure that [`Core::lose_jobs`] needs no memory.
+    pub(crate) fn reserve_for_losses(&mut self) -> Result<()> {
+        Ok(self.jobs.lost.try_reserve(self.jobs.users.len())?)
+    }
+
+    /// In a child: what was submitted never comes back, and is told of as cancelled.
+    pub(crate) fn lose_jobs(&mut self) {
+        let numbers = 0..self.jobs.users.bound() as u32;
+        self.jobs.lost.clear();
+        self.jobs.lost.extend(numbers.rev().filter(|&number| self.jobs.users[number].is_some()));
+        if !self.jobs.lost.is_empty() {
+            self.mailbox.look_again();
+        }
+    }
+
     /// The next job of those that have come back.
     pub(crate) fn next_done(&mut self) -> Option<Event<U>> {
+        while let Some(request) = self.jobs.lost.pop() {
+            if let Some(user) = self.jobs.users.remove(request) {
+                self.requests -= 1;
+                self.jobs.spent = None;
+                return Some(Event::Done { user, result: Err(Errno::ECANCELED) });
+            }
+        }
         while let Some(Finished { request, job, result }) = self.kernel.next_finished() {
             if let Some(user) = self.jobs.users.remove(request) {
                 self.requests -= 1;

@@ -12,9 +12,11 @@
 //! * **The clock** is monotonic, in nanoseconds, and `wait` does not return early without an event.
 //! * **The waker** may be used from any thread and from signal handlers, also after the kernel itself is gone. Each
 //!   wake-up makes a wait return with [`WAKE`]; several may be told as one.
-//! * **Jobs** run on other threads, or the kernel does them, each once, and come back by [`Kernel::next_finished`] in the order in which they were
-//!   finished or cancelled. As long as one has come back and was not taken, a wait returns with [`WAKE`], once. A kernel
-//!   that goes takes its jobs with it: those that have not begun are dropped.
+//! * **Signals** that are watched are counted: [`Kernel::next_signal`] gives each as often as it has come, in the order in
+//!   which they have. As long as one has come since [`Kernel::signals_have_come`] was asked, a wait returns with [`WAKE`].
+//! * **Jobs** run on other threads, or the kernel does them, each once, and come back by [`Kernel::next_finished`] in the
+//!   order in which they were finished or cancelled. As long as one has come back and was not taken, a wait returns with
+//!   [`WAKE`], once. A kernel that goes takes its jobs with it: those that have not begun are dropped.
 //! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`] without effect.
 //!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
 
@@ -29,6 +31,7 @@ use std::net::{IpAddr, SocketAddr};
 pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
 pub use oxuv_os::net::{BindFlags, Keepalive};
 pub use oxuv_os::ring::{Answer, Bytes, Call, Operation};
+pub use oxuv_os::signal::Watching;
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
@@ -476,6 +479,27 @@ pub trait Kernel {
     /// # Errors
     /// EBUSY when it has begun or was cancelled. What the kernel itself does may be taken back for longer.
     fn cancel(&mut self, ticket: Ticket) -> Result<()>;
+
+    /// Watches a signal like this from now on.
+    ///
+    /// # Errors
+    /// EINVAL for a number that is no signal, and for one that cannot be caught; ENOMEM.
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()>;
+
+    /// True if signals have come since this was last asked.
+    fn signals_have_come(&mut self) -> bool;
+
+    /// The next signal that has come.
+    fn next_signal(&mut self) -> Option<i32>;
+
+    /// In a child of the process that this was made in: makes anew whatever is shared with that. Nothing is watched then
+    /// but signals. What descriptors are for is not changed, and they keep their numbers, those of this kernel included.
+    /// Returns whether it is a child: wake-ups and signals that have come are forgotten then, and the jobs that were
+    /// submitted are lost. If it is none, the next wait returns with [`WAKE`].
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM, ENOSPC. The kernel is of no use until this succeeds.
+    fn after_fork(&mut self) -> Result<bool>;
 
     /// Collects the jobs that have come back by now, for [`Kernel::next_finished`], and returns how many there are.
     fn collect_finished(&mut self) -> usize;

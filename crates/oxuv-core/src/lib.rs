@@ -31,6 +31,7 @@ mod closing;
 mod connect;
 mod core;
 mod event;
+mod fork;
 mod handle;
 mod heap;
 mod job;
@@ -50,6 +51,9 @@ pub mod pool;
 mod read;
 #[cfg(target_os = "linux")]
 mod ring;
+mod signal;
+#[cfg(test)]
+mod signal_tests;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
 mod slab;

@@ -8,7 +8,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::{Epoll, Event, EventFlags};
+use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::signal::Signals;
 use oxuv_os::tty::{self, Modes, Opened};
 use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, udp, unix};
 
@@ -16,13 +18,13 @@ pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
 pub use oxuv_os::unix::pair as unix_pair;
-pub use oxuv_os::{Descriptor, Shared, Standard, names, random};
+pub use oxuv_os::{Descriptor, Shared, Standard, names, random, signal};
 
 pub use crate::pool::PoolOf;
 
 use crate::kernel::{
     Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready,
-    Received, UdpBindFlags, UdpOption, WAKE, Wake,
+    Received, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
 use crate::pool::{Counter, Lane, Pool, Ticket};
 use crate::ring::{Returned, RingJobs};
@@ -37,6 +39,10 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     blocks_sigprof: bool,
     jobs: Counter<J>,
     ring: RingJobs<J>,
+    /// Made at first use.
+    signals: Option<Signals>,
+    /// The process that all this belongs to.
+    process: Process,
 }
 
 /// Wakes a [`Linux`] kernel.
@@ -76,6 +82,7 @@ impl<J: Job> Linux<J> {
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM.
     pub fn with_pool(sigpipe: bool, pool: PoolOf<J>) -> Result<Linux<J>> {
+        fork::count()?;
         let epoll = Epoll::new()?;
         let eventfd = EventFd::new()?;
         epoll.set(eventfd.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
@@ -83,8 +90,9 @@ impl<J: Job> Linux<J> {
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
-        let (jobs, ring) = (Counter::new(pool), RingJobs::default());
-        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs, ring })
+        let (jobs, ring, process) = (Counter::new(pool), RingJobs::default(), Process::current());
+        let (blocks_sigprof, signals) = (false, None);
+        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof, jobs, ring, signals, process })
     }
 
     /// Whether operations on files that are submitted from now on are done by io_uring, where that can be had. The
@@ -145,7 +153,10 @@ impl<J: Job> Kernel for Linux<J> {
     }
 
     fn unwatch(&mut self, number: i32) {
-        self.epoll.remove(number);
+        // A child that closes what it has inherited must not take it out of its parent's set.
+        if fork::forks() == self.process.forks() {
+            self.epoll.remove(number);
+        }
     }
 
     fn check_watchable(&mut self, number: i32) -> Result<()> {
@@ -407,6 +418,44 @@ impl<J: Job> Kernel for Linux<J> {
 
     fn must_begin(&self) -> bool {
         self.ring.must_enter()
+    }
+
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        let signals = match &mut self.signals {
+            Some(signals) => signals,
+            none => none.insert(Signals::new(&self.waker.0)?),
+        };
+        signals.watch(number, how)
+    }
+
+    fn signals_have_come(&mut self) -> bool {
+        self.signals.as_ref().is_some_and(Signals::have_come)
+    }
+
+    fn next_signal(&mut self) -> Option<i32> {
+        self.signals.as_mut()?.take_next()
+    }
+
+    fn after_fork(&mut self) -> Result<bool> {
+        // Under their numbers they become new ones, so all who have a waker may keep it.
+        self.waker.0.renew()?;
+        self.epoll.renew()?;
+        self.epoll.set(self.waker.0.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
+        self.events.clear();
+        let process = Process::current();
+        let is_child = std::mem::replace(&mut self.process, process) != process;
+        if is_child {
+            if let Some(signals) = &mut self.signals {
+                signals.after_fork();
+            }
+            self.jobs.lose();
+            self.ring.lose();
+        } else {
+            self.ring.watch(&self.epoll)?;
+            // What had been written to the one before.
+            self.waker.wake();
+        }
+        Ok(is_child)
     }
 
     fn collect_finished(&mut self) -> usize {

@@ -14,7 +14,7 @@ pub(crate) struct Poll {
     /// Events of the batch that concerned somebody.
     pub(crate) events: usize,
     /// How often a full batch may still be followed by another.
-    batches: u8,
+    pub(crate) batches: u8,
     /// The clock's time until which this phase waits; `None` is for ever.
     deadline: Option<u64>,
     /// Why the kernel can wait no more.
@@ -109,6 +109,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     return Some(event);
                 }
             } else if let Some(event) = self.next_failed_poll() {
+                return Some(event);
+            } else if let Some(event) = self.next_signal() {
                 return Some(event);
             } else if !self.wait_again() {
                 return None;
@@ -235,10 +237,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         None
     }
 
+    /// In a child: the batch is its parent's.
+    pub(crate) fn forget_batch(&mut self) {
+        (self.poll.at, self.poll.len) = (0, 0);
+    }
+
     /// Forgets the batch: what is still ready, the next wait says again.
     pub(crate) fn abandon_poll(&mut self) {
         // A wake-up among them is not said again.
         self.mailbox.abandon(self.poll.at < self.poll.len);
+        self.abandon_signals();
         (self.poll.at, self.poll.len) = (0, 0);
         self.counts.add(std::mem::take(&mut self.poll.events));
     }

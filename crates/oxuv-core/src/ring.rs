@@ -89,7 +89,10 @@ impl<J: Job> RingJobs<J> {
             return Err(job);
         }
         if matches!(self.state, State::Unused) {
-            self.state = begin(epoll).map_or(State::Off, State::On);
+            self.state = begin().map_or(State::Off, State::On);
+            if self.watch(epoll).is_err() {
+                self.state = State::Off;
+            }
         }
         let State::On(ring) = &mut self.state else { return Err(job) };
         // A child of a fork has a ring when its loop was told of the fork. Room for what comes back early is made here.
@@ -124,6 +127,26 @@ impl<J: Job> RingJobs<J> {
     #[inline]
     pub(crate) fn must_enter(&self) -> bool {
         matches!(&self.state, State::On(ring) if ring.must_enter())
+    }
+
+    /// Has completions wake the loop.
+    ///
+    /// # Errors
+    /// ENOMEM, ENOSPC.
+    pub(crate) fn watch(&self, epoll: &Epoll) -> Result<()> {
+        match &self.state {
+            State::On(ring) | State::Ending(ring) => epoll.set(ring.as_raw_fd(), WAKE, EventFlags::IN, false),
+            State::Unused | State::Off => Ok(()),
+        }
+    }
+
+    /// In a child: what was submitted is its parent's, and lost. The child makes a ring of its own when it needs one.
+    pub(crate) fn lose(&mut self) {
+        if let State::On(ring) | State::Ending(ring) = std::mem::replace(&mut self.state, State::Unused) {
+            ring.forget();
+        }
+        self.ready = 0;
+        std::mem::forget(std::mem::take(&mut self.early));
     }
 
     /// Has the kernel begin what is new.
@@ -199,17 +222,15 @@ fn returned<J: Job>(Done { value: (request, mut job), operation, outcome }: Done
     Returned::Finished(Finished { request, job, result })
 }
 
-/// A ring whose completions wake the loop.
+/// A new ring.
 ///
 /// # Errors
 /// Why there is none.
-fn begin<T>(epoll: &Epoll) -> Result<Ring<T>> {
+fn begin<T>() -> Result<Ring<T>> {
     if !environment_allows() {
         return Err(Errno::EPERM);
     }
-    let ring = Ring::new()?;
-    epoll.set(ring.as_raw_fd(), WAKE, EventFlags::IN, false)?;
-    Ok(ring)
+    Ring::new()
 }
 
 /// False if the environment's `UV_USE_IO_URING` is there, and is not a positive number.

@@ -61,6 +61,8 @@ pub enum Kind {
     Poll,
     /// Sends and receives datagrams.
     Udp,
+    /// Waits for a signal that the process catches.
+    Signal,
 }
 
 impl Kind {

@@ -213,6 +213,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.watches.retries.push(self.slots.key(index));
     }
 
+    /// The kernel has forgotten what it was told: has it told anew. There is room in the list for all.
+    pub(crate) fn watch_anew(&mut self) {
+        let mut walk = self.slots.walk_all();
+        while let Some(index) = self.slots.step_all(&mut walk) {
+            if Self::find_watcher(&self.slots, self.slots.key(index)).is_some() {
+                self.watch_mut(index).watched = Readiness::empty();
+                self.mark_unsynced(index);
+            }
+        }
+    }
+
     /// Lets those that are to be tried again be told to the kernel.
     pub(crate) fn mark_retries(&mut self) {
         while let Some(key) = self.watches.retries.pop() {

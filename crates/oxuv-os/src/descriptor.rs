@@ -93,6 +93,14 @@ pub fn set_blocking(number: RawFd) -> Result<()> {
     change_flags(number, |flags| flags & !libc::O_NONBLOCK)
 }
 
+/// Has a number of ours stand for another file, which it closes on exec; what it stood for is closed. So whoever has kept
+/// the number has the new file.
+pub(crate) fn replace(number: RawFd, new: &OwnedFd) -> Result<()> {
+    // SAFETY: takes integers only. Both are descriptors of ours.
+    let replaced = unsafe { libc::dup3(new.as_raw_fd(), number, libc::O_CLOEXEC) };
+    if replaced < 0 { Err(std::io::Error::last_os_error().into()) } else { Ok(()) }
+}
+
 fn change_flags(number: RawFd, change: impl FnOnce(libc::c_int) -> libc::c_int) -> Result<()> {
     // SAFETY: fcntl with these commands takes integers only; a number that is no descriptor is EBADF.
     let flags = unsafe { libc::fcntl(number, libc::F_GETFL) };

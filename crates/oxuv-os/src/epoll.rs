@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::event::{Timespec, epoll};
 
-use crate::{Errno, Result};
+use crate::{Errno, Result, descriptor};
 
 pub use rustix::event::epoll::EventFlags;
 
@@ -26,6 +26,15 @@ impl Epoll {
     /// EMFILE, ENFILE, ENOMEM.
     pub fn new() -> Result<Epoll> {
         Ok(Epoll(epoll::create(epoll::CreateFlags::CLOEXEC)?))
+    }
+
+    /// Becomes a new, empty instance under the same number: the one so far is shared with the process that this was forked
+    /// from.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    pub fn renew(&self) -> Result<()> {
+        descriptor::replace(self.as_raw_fd(), &epoll::create(epoll::CreateFlags::CLOEXEC)?)
     }
 
     /// Watches a descriptor, whether or not it is in the set by now. By its number: it may be somebody else's.

@@ -27,6 +27,7 @@ pub mod net;
 pub mod random;
 pub mod ring;
 mod shared;
+pub mod signal;
 pub mod socket;
 mod start;
 pub mod system;

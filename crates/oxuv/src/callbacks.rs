@@ -12,11 +12,12 @@ use slab::Slab;
 
 use crate::drive::Subjects;
 use crate::work::OnJob;
-use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer, Udp};
+use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Signal, Timer, Udp};
 
 type OnEvent<H> = dyn Fn(&H);
 type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
+type OnSignal = dyn Fn(&Signal, i32);
 type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
 type OnReceive = dyn Fn(&Udp, Result<Datagram<'_>>);
 
@@ -32,6 +33,7 @@ pub(crate) enum Callback {
     Check(Rc<OnEvent<Check>>),
     Async(Rc<OnEvent<Async>>),
     Poll(Rc<OnPoll>),
+    Signal(Rc<OnSignal>),
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
     Receive(Rc<OnReceive>),

@@ -4,7 +4,7 @@ use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Tcp, Timer, Tty, Udp};
+use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Signal, Tcp, Timer, Tty, Udp};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -62,6 +62,7 @@ pub(crate) struct Subjects {
     check: Check,
     wake_up: Async,
     poll: Poll,
+    signal: Signal,
     pub(crate) tcp: Tcp,
     pub(crate) pipe: Pipe,
     pub(crate) tty: Tty,
@@ -78,6 +79,7 @@ impl Subjects {
             check: Check(nobody()),
             wake_up: Async(nobody()),
             poll: Poll(nobody()),
+            signal: Signal(nobody()),
             tcp: Tcp(nobody()),
             pipe: Pipe(nobody()),
             tty: Tty(nobody()),
@@ -127,6 +129,12 @@ impl Subjects {
                 if let Some(callback) = pick!(callbacks, key, Poll) {
                     self.poll.0.point_at(key);
                     callback(&self.poll, result);
+                }
+            }
+            Event::Signal { key, number, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Signal) {
+                    self.signal.0.point_at(key);
+                    callback(&self.signal, number);
                 }
             }
             Event::Connection { key, result, .. } => {

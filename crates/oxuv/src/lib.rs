@@ -1,6 +1,6 @@
 //! The event loop that Node.js made famous, for Rust.
 //!
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`], [`Pipe`], [`Tty`]
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Signal`], [`Tcp`], [`Pipe`], [`Tty`]
 //! and [`Udp`]. Each is started with a
 //! closure, and a turn of the loop calls what is due, phase by phase, in the order of libuv:
 //!
@@ -58,6 +58,7 @@ mod loop_;
 mod names;
 mod pipe;
 mod poll;
+mod signal;
 mod stream;
 mod tcp;
 mod timer;
@@ -77,6 +78,7 @@ pub use oxuv_core::pool::{Lane, LaneMetrics, PoolMetrics};
 pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};
 pub use pipe::{Passable, Passed, Pipe, PipeName};
 pub use poll::Poll;
+pub use signal::Signal;
 pub use tcp::Tcp;
 pub use timer::Timer;
 pub use tty::Tty;

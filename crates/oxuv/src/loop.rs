@@ -242,6 +242,22 @@ impl LoopRef {
         Duration::from_nanos(self.0.with(|core| Ok(core.idle_time())).unwrap_or(0))
     }
 
+    /// In a child that a `fork` has made, before anything else is done with the loop: makes it the child's own. Handles go on
+    /// as they are: what the loop waits for it waits for anew, and timers keep their times. What was on its way to the
+    /// parent stays the parent's: sends to [`Async`](crate::Async) handles and signals are forgotten, and requests that
+    /// threads were to work on are told that they were cancelled.
+    ///
+    /// A child that does not call this must leave the loop alone: it shares its descriptors with its parent. It may drop
+    /// it, and make loops of its own. Rust programs fork by unsafe means only, and in a program with several threads there
+    /// is little that a child may do; this is for those who know. In the parent, or called again, it does no harm.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM, ENOSPC: the loop is of no use until this succeeds. EINVAL when the loop is gone.
+    #[doc(alias = "uv_loop_fork")]
+    pub fn after_fork(&self) -> Result<()> {
+        self.0.with(|core| core.after_fork()).map(drop)
+    }
+
     /// All handles in the order in which they were made, those being closed included.
     #[doc(alias = "uv_walk")]
     pub fn handles(&self) -> Vec<Handle> {

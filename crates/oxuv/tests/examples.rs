@@ -237,6 +237,46 @@ fn pipe_echo_sends_back_what_it_gets_and_removes_its_file() {
 }
 
 #[test]
+fn pipe_echo_sends_everything_back_to_one_who_reads_late_and_has_ended_by_then() {
+    let place = Place::new("pipe-echo-late");
+    let path = place.path("socket");
+    let server = Example::start("pipe_echo", &[path.to_str().unwrap()]);
+    server.line();
+    let mut peer = UnixStream::connect(&path).unwrap();
+    let sent: Vec<u8> = (0..4 << 20).map(|nth: u32| (nth % 251) as u8).collect();
+    let mut writer = peer.try_clone().unwrap();
+    let bytes = sent.clone();
+    let writing = std::thread::spawn(move || {
+        writer.write_all(&bytes).unwrap();
+        writer.shutdown(std::net::Shutdown::Write).unwrap();
+    });
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let mut got = Vec::new();
+    peer.read_to_end(&mut got).unwrap();
+    writing.join().unwrap();
+    assert_eq!(got.len(), sent.len());
+    assert!(got == sent);
+}
+
+#[test]
+fn pipe_echo_removes_the_file_of_one_that_was_killed_but_not_of_one_that_serves() {
+    let place = Place::new("pipe-echo-killed");
+    let path = place.path("socket");
+    let start = || Example::start("pipe_echo", &[path.to_str().unwrap()]);
+    let killed = start();
+    killed.line();
+    let (lines, errors, status) = start().end();
+    assert!(lines.is_empty() && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+    drop(killed);
+    assert!(path.exists());
+    let again = start();
+    assert!(again.line().starts_with("echo server on "));
+    UnixStream::connect(&path).unwrap().write_all(b"quit\n").unwrap();
+    assert!(again.end().2.success() && !path.exists());
+}
+
+#[test]
 fn pipe_echo_told_a_path_in_use_says_so_and_fails() {
     let place = Place::new("pipe-echo-taken");
     let path = place.path("socket");

@@ -354,6 +354,18 @@ static void children_have_their_own(void) {
     _exit(0);
   }
   CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  /* Of its parent's loop it can make its own, in which what was under way is lost. */
+  child = fork();
+  if (child == 0) {
+    CHECK(uv_loop_fork(&loop) == 0 && rings() == 0);
+    CHECK(uv_run(&loop, UV_RUN_DEFAULT) == 0 && others == 1 && cancelled == UV_ECANCELED);
+    do_all();
+    CHECK(uv_loop_close(&loop) == 0);
+    _exit(0);
+  }
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  /* In the parent itself it does no harm. */
+  CHECK(uv_loop_fork(&loop) == 0);
   CHECK(write(ends[1], "y", 1) == 1 && uv_run(&loop, UV_RUN_DEFAULT) == 0 && others == 1 && cancelled == 1);
   CHECK(close(ends[0]) == 0 && close(ends[1]) == 0);
 }

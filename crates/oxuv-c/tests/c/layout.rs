@@ -108,6 +108,7 @@ fn rust_agrees_with_libuv() {
         uv_shutdown_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_buf_t { "base": base, "len": len }
         uv_poll_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "io_watcher.fd": io_watcher.fd }
+        uv_signal_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "signum": signum }
         uv_udp_t {
             "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "send_queue_size": send_queue_size,
             "send_queue_count": send_queue_count, "io_watcher.fd": io_watcher.fd,

@@ -25,6 +25,7 @@ programs! {
     a_loop_counts_its_events_and_how_long_it_waits: "metrics.c";
     a_stream_tells_its_state: "stream_state.c";
     a_try_to_write_takes_what_fits: "try_write.c";
+    a_server_outlives_its_clients: "pipe_storm.c";
     addresses_have_texts: "address.c";
     affinity: "thread_affinity.c";
     all_handles_have_something_in_common: "handles.c";
@@ -34,6 +35,7 @@ programs! {
     bugs_that_were_reported_of_udp: "udp_reported.c";
     callbacks_may_be_left_by_longjmp: "jump.c";
     callbacks_may_do_anything_to_any_handle: "reentrant.c";
+    children_of_a_fork: "fork.c";
     clocks_sleep_and_random_bytes: "clock.c";
     conditions: "thread_condition.c";
     connections_are_made: "tcp_connect.c";
@@ -73,6 +75,7 @@ programs! {
     public_fields_are_kept_true: "fields.c";
     random_bytes_come_later: "random_async.c";
     semaphores: "thread_semaphore.c";
+    signals: "signal.c";
     temporary_files: "fs_temporary.c";
     terminals_are_streams: "tty_stream.c";
     terminals_have_modes_and_a_size: "tty.c";

@@ -244,6 +244,12 @@ impl<J: Job> Counter<J> {
         Ok(())
     }
 
+    /// In a child: what was submitted is its parent's, and threads that the child does not have may hold the desk's lock. So
+    /// nothing of it is touched any more, not even to be freed.
+    pub(crate) fn lose(&mut self) {
+        std::mem::forget(self.returns.take());
+    }
+
     pub(crate) fn take(&mut self) -> usize {
         self.returns.as_mut().map_or(0, Returns::take)
     }

@@ -31,6 +31,7 @@ mod outside;
 mod pool;
 mod probe;
 mod random;
+mod signal;
 mod socket;
 #[cfg(test)]
 mod tests;
@@ -57,7 +58,7 @@ use oxuv_os::datagram::BATCH as DATAGRAMS;
 
 use crate::kernel::{
     Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received,
-    UdpBindFlags, UdpOption, Wake,
+    UdpBindFlags, UdpOption, Wake, Watching,
 };
 use crate::{Lane, Ticket};
 use world::World;
@@ -450,6 +451,32 @@ impl Kernel for Sim {
 
     fn cancel(&mut self, ticket: Ticket) -> Result<()> {
         self.cancel_job(ticket)
+    }
+
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        self.world.borrow_mut().signals.watch(number, how)
+    }
+
+    fn signals_have_come(&mut self) -> bool {
+        std::mem::take(&mut self.world.borrow_mut().signals.are_rung)
+    }
+
+    fn next_signal(&mut self) -> Option<i32> {
+        self.world.borrow_mut().signals.caught.pop_front()
+    }
+
+    /// This kernel is the child's from now on; there is no parent.
+    fn after_fork(&mut self) -> Result<bool> {
+        let mut world = self.world.borrow_mut();
+        let no_descriptor = world.faults.no_descriptor;
+        if world.random.chance(no_descriptor) {
+            return Err(Errno::EMFILE);
+        }
+        world.forget_watches();
+        world.signals.forget_caught();
+        world.jobs.lose();
+        self.waker.0.store(false, Release);
+        Ok(true)
     }
 
     fn collect_finished(&mut self) -> usize {

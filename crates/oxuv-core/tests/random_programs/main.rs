@@ -22,6 +22,7 @@ mod actions;
 mod events;
 mod model;
 mod outside;
+mod pipes;
 mod poll;
 mod program;
 mod run;

@@ -26,6 +26,8 @@ pub(crate) enum Action {
     Unreference(Place),
     /// Gives a stream a connected socket.
     Open(Place),
+    /// Gives two streams the ends of a pair.
+    Pair(Place, Place),
     Bind(Place, u16),
     Connect(Place, Target),
     CloseReset(Place),
@@ -35,6 +37,9 @@ pub(crate) enum Action {
     Accept(Place, Place),
     Write(Place, usize),
     TryWrite(Place, usize),
+    /// The same, with the handle of another place.
+    WriteHandle(Place, usize, Place),
+    TryWriteHandle(Place, usize, Place),
     Shutdown(Place),
     StopLoop,
     UpdateTime,
@@ -108,7 +113,18 @@ impl Program {
         for (place, &kind) in kinds.iter().enumerate() {
             outside.push(Action::Init(place));
             match (kind, random.below(5)) {
-                (Kind::Tcp, 0) => outside.push(Action::Open(place)),
+                (Kind::Pipe, 0..4) if place % 3 == 1 => {
+                    let other = (place + 1) % kinds.len();
+                    if kinds[other] == Kind::Pipe {
+                        outside.extend([Action::Init(other), Action::Pair(place, other), Action::Start(other)]);
+                    }
+                    outside.push(Action::Start(place));
+                }
+                (Kind::Pipe, 1) => {
+                    outside.extend([Action::Bind(place, 5000), Action::Listen(place)]);
+                    outside.push(Action::Now(Outer::Connect(place)));
+                }
+                (Kind::Tcp | Kind::Pipe, 0) => outside.push(Action::Open(place)),
                 (Kind::Tcp, 1 | 2) => outside.extend([Action::Open(place), Action::Start(place)]),
                 (Kind::Udp, 0 | 1) => outside.push(Action::Start(place)),
                 (Kind::Poll, _) => outside.push(Action::StartPoll(place, 1)),
@@ -157,12 +173,20 @@ fn random_kinds(random: &mut Random) -> Vec<Kind> {
         Kind::Check,
         Kind::Async,
         Kind::Tcp,
+        Kind::Pipe,
         Kind::Poll,
         Kind::Udp,
     ];
+    if random.chance(150) {
+        // Handles are passed where there are many to take them.
+        return vec![Kind::Pipe; 6 + random.below(6)];
+    }
     // A program about a few kinds goes deeper than one about all, and streams have the most to get wrong.
     let mut few: Vec<Kind> = (0..1 + random.below(4)).map(|_| *random.pick(&all).unwrap()).collect();
-    few.resize(few.len() + random.below(5), if random.chance(200) { Kind::Udp } else { Kind::Tcp });
+    few.resize(
+        few.len() + random.below(5),
+        *random.pick(&[Kind::Tcp, Kind::Tcp, Kind::Tcp, Kind::Pipe, Kind::Pipe, Kind::Udp]).unwrap(),
+    );
     (0..2 + random.below(7)).map(|_| *random.pick(&few).unwrap()).collect()
 }
 
@@ -232,6 +256,22 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             17 => Action::CloseReset(place),
             _ => Action::Shutdown(place),
         },
+        Kind::Pipe => match random.below(30) {
+            0 => Action::Open(place),
+            1 => Action::Pair(place, random.below(kinds.len())),
+            2 => Action::Bind(place, 5000 + random.below(3) as u16),
+            3 => Action::Listen(place),
+            4..7 => Action::Accept(place, random.below(kinds.len())),
+            // Those in these places do most likely nothing else.
+            7..11 => Action::Accept(place, random.below(kinds.len()) / 3 * 3),
+            11..13 => Action::Start(place),
+            13..15 => Action::Write(place, random_length(random)),
+            15 => Action::TryWrite(place, random_length(random)),
+            16..24 => Action::WriteHandle(place, random_length(random), random.below(kinds.len())),
+            24 | 25 => Action::TryWriteHandle(place, random_length(random), random.below(kinds.len())),
+            26..29 => Action::Connect(place, random_target(random, kinds)),
+            _ => Action::Shutdown(place),
+        },
         Kind::Udp => match random.below(10) {
             0 => Action::Bind(place, 5000 + random.below(3) as u16),
             1..4 => Action::Start(place),
@@ -248,7 +288,7 @@ fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
     if kinds[place] == Kind::Udp {
         return if random.chance(700) { Outer::Letter(place, random_length(random)) } else { Outer::TakeLetters };
     }
-    if !matches!(kinds[place], Kind::Tcp | Kind::Poll) {
+    if !matches!(kinds[place], Kind::Tcp | Kind::Pipe | Kind::Poll) {
         return Outer::SendAsync(place);
     }
     let nth = random.below(6);

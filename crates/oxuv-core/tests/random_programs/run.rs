@@ -28,6 +28,8 @@ pub(crate) struct Machine<'a> {
     /// The descriptors of the poll handles, and the numbers of their connections.
     pub(crate) owned: Vec<Option<Fd>>,
     pub(crate) polled: Vec<Option<usize>>,
+    /// The names that pipes are bound to.
+    pub(crate) names: Vec<Option<Vec<u8>>>,
     /// The time that callbacks have taken since the core has looked at the clock.
     pub(crate) worked: u64,
     /// Callbacks do nothing any more.
@@ -82,6 +84,7 @@ impl<'a> Machine<'a> {
             requests: 0,
             owned: program.kinds.iter().map(|_| None).collect(),
             polled: vec![None; program.kinds.len()],
+            names: vec![None; program.kinds.len()],
             worked: 0,
             is_ending: false,
             trace: Vec::new(),
@@ -208,7 +211,7 @@ impl<'a> Machine<'a> {
     fn settle(&mut self) -> Check {
         self.is_ending = true;
         for place in 0..self.program.kinds.len() {
-            if !matches!(self.program.kinds[place], Kind::Tcp | Kind::Udp | Kind::Async) {
+            if !matches!(self.program.kinds[place], Kind::Tcp | Kind::Pipe | Kind::Udp | Kind::Async) {
                 self.act(Action::Close(place))?;
             }
         }
@@ -230,7 +233,7 @@ impl<'a> Machine<'a> {
             let stream = &handle.stream;
             let has_read = stream.connection.is_none_or(|connection| {
                 let connection = &outside.connections[connection];
-                !stream.is_reading || connection.read == connection.sent && !connection.has_ended
+                !stream.is_reading || connection.is_loose || connection.read == connection.sent && !connection.has_ended
             });
             let partner = stream.connection.and_then(|number| outside.connections[number].peer.partner(&self.sim));
             // Two ends of ours may wait for each other for ever.

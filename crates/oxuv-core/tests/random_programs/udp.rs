@@ -220,7 +220,13 @@ impl Machine<'_> {
         let Ok(handed_back) = got else { return Ok(()) };
         ensure!(handed_back.is_none() == was_kept, "the buffers of a send are kept and handed back, or neither");
         let handle = &mut self.model.handles[place];
-        handle.stream.writes.push_back(Request { user, end: number as usize, was_kept, pending_round: None });
+        handle.stream.writes.push_back(Request {
+            user,
+            end: number as usize,
+            was_kept,
+            pending_round: None,
+            has_handle: false,
+        });
         (handle.stream.may_be_pending, handle.is_active) = (true, true);
         Ok(())
     }

@@ -443,6 +443,11 @@ impl<T> Ring<T> {
         self.forks == fork::forks()
     }
 
+    /// In a child of that process: closes the ring. What it was given is left as it is, not even freed.
+    pub fn forget(mut self) {
+        std::mem::forget(std::mem::take(&mut self.slots));
+    }
+
     /// Waits for a completion. False when there is none and the time is over.
     fn wait_until(&mut self, deadline: Instant) -> bool {
         while self.completed() == 0 {
