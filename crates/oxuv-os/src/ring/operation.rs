@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use io_uring::{opcode, squeue, types};
 use libc::iovec;
-use rustix::fs::{OFlags, Statx, fcntl_getfl};
+use rustix::fs::{AtFlags, FileType, OFlags, Statx, StatxFlags, fcntl_getfl, statx};
 
 use super::Call;
 use crate::Errno;
@@ -44,6 +44,7 @@ pub(super) enum What {
     },
     Close {
         file: RawFd,
+        may_wait: bool,
     },
     Read(Transfer),
     Write(Transfer),
@@ -132,8 +133,8 @@ impl Operation {
     ///
     /// # Safety
     /// As for [`Operation::open`]; the descriptor is the operation's to close.
-    pub unsafe fn close(file: RawFd) -> Operation {
-        Operation::new(What::Close { file })
+    pub unsafe fn close(file: BorrowedFd<'_>) -> Operation {
+        Operation::new(What::Close { file: file.as_raw_fd(), may_wait: !is_quick_to_close(file) })
     }
 
     /// As [`fs::read`](crate::fs::read); never interrupted. `None` where a ring does something else.
@@ -272,10 +273,9 @@ impl What {
         const HERE: types::Fd = types::Fd(libc::AT_FDCWD);
         match *self {
             What::Open { path, flags, mode, may_wait } => {
-                let entry = opcode::OpenAt::new(HERE, path).flags(flags).mode(mode).build();
-                if may_wait { entry.flags(squeue::Flags::ASYNC) } else { entry }
+                by_worker(may_wait, opcode::OpenAt::new(HERE, path).flags(flags).mode(mode).build())
             }
-            What::Close { file } => opcode::Close::new(types::Fd(file)).build(),
+            What::Close { file, may_wait } => by_worker(may_wait, opcode::Close::new(types::Fd(file)).build()),
             What::Read(ref transfer) => transfer.read_entry(),
             What::Write(ref transfer) => transfer.write_entry(),
             What::Sync { file, data_only } => {
@@ -372,6 +372,23 @@ impl Transfer {
         let bytes = buf.iov_base.wrapping_byte_add(begun).cast_const();
         opcode::Write::new(file, bytes.cast(), size(buf.iov_len - begun)).offset(offset).build()
     }
+}
+
+/// Has a worker of the kernel's do it, which may wait; else it is done by who enters it, if it can be done at once.
+fn by_worker(may_wait: bool, entry: squeue::Entry) -> squeue::Entry {
+    if may_wait { entry.flags(squeue::Flags::ASYNC) } else { entry }
+}
+
+/// Whether closing it is a matter of a moment: nothing was written by it, and it is no socket whose last bytes may be
+/// waited for, nor a file without a name, whose blocks are to be freed.
+fn is_quick_to_close(file: BorrowedFd<'_>) -> bool {
+    let is_read_only = fcntl_getfl(file).is_ok_and(|flags| flags.intersection(OFlags::RWMODE) == OFlags::RDONLY);
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    is_read_only
+        && statx(file, c"", flags, StatxFlags::TYPE | StatxFlags::NLINK).is_ok_and(|found| {
+            let kind = FileType::from_raw_mode(found.stx_mode.into());
+            found.stx_nlink > 0 && (kind.is_file() || kind.is_dir())
+        })
 }
 
 /// What the system moves in one call.
