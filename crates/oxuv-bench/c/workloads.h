@@ -20,3 +20,7 @@ void tcp_pump(long handles, long operations);
 void udp_echo(long handles, long operations);
 void udp_flood(long handles, long operations);
 void udp_flood_try(long handles, long operations);
+void pool_work(long handles, long operations);
+void pool_stat(long handles, long operations);
+void pool_read(long handles, long operations);
+void pool_open(long handles, long operations);

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use oxuv::{Errno, Idle, Loop, Pipe, Result, Tcp, Udp};
 
-use crate::front::timed_run;
+use crate::front::{Spent, timed_run};
 
 const PIECE: &[u8] = &[b'x'; 64 * 1024];
 const DATAGRAM: &[u8] = &[b'x'; 64];
@@ -30,7 +30,7 @@ fn take(from: &'static std::thread::LocalKey<Cell<usize>>, count: usize) -> usiz
     left
 }
 
-pub(crate) fn pipe_echo() -> Result<i64> {
+pub(crate) fn pipe_echo() -> Result<Spent> {
     let lp = Loop::new()?;
     let pipe = Pipe::new(&lp)?;
     pipe.open(standard_input()?)?;
@@ -45,7 +45,7 @@ pub(crate) fn pipe_echo() -> Result<i64> {
     timed_run(&lp)
 }
 
-pub(crate) fn pipe_pump(operations: usize) -> Result<i64> {
+pub(crate) fn pipe_pump(operations: usize) -> Result<Spent> {
     fn write_piece(pipe: &Pipe) -> Result<()> {
         pipe.write(PIECE, |pipe, written| {
             let next = written.and_then(|()| if take(&LEFT, 1) == 0 { pipe.close() } else { write_piece(pipe) });
@@ -60,7 +60,7 @@ pub(crate) fn pipe_pump(operations: usize) -> Result<i64> {
     timed_run(&lp)
 }
 
-pub(crate) fn tcp_pump(operations: usize) -> Result<i64> {
+pub(crate) fn tcp_pump(operations: usize) -> Result<Spent> {
     fn write_piece(tcp: &Tcp) -> Result<()> {
         tcp.write(PIECE, |tcp, written| {
             let next = written.and_then(|()| if take(&LEFT, 1) == 0 { tcp.close() } else { write_piece(tcp) });
@@ -75,7 +75,7 @@ pub(crate) fn tcp_pump(operations: usize) -> Result<i64> {
     timed_run(&lp)
 }
 
-pub(crate) fn udp_echo(operations: usize) -> Result<i64> {
+pub(crate) fn udp_echo(operations: usize) -> Result<Spent> {
     let lp = Loop::new()?;
     let udp = Udp::new(&lp)?;
     udp.open(standard_input()?)?;
@@ -103,7 +103,7 @@ fn flooder(lp: &Loop, operations: usize) -> Result<(Udp, SocketAddr)> {
     Ok((udp, peer))
 }
 
-pub(crate) fn udp_flood(operations: usize) -> Result<i64> {
+pub(crate) fn udp_flood(operations: usize) -> Result<Spent> {
     fn send_batch(udp: &Udp) -> Result<()> {
         take(&LEFT, BATCH);
         UNSENT.set(BATCH);
@@ -125,7 +125,7 @@ pub(crate) fn udp_flood(operations: usize) -> Result<i64> {
     timed_run(&lp)
 }
 
-pub(crate) fn udp_flood_try(operations: usize) -> Result<i64> {
+pub(crate) fn udp_flood_try(operations: usize) -> Result<Spent> {
     let lp = Loop::new()?;
     let (udp, peer) = flooder(&lp, operations)?;
     let datagrams = [(DATAGRAM, Some(peer)); BATCH];

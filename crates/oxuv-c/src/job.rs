@@ -12,7 +12,8 @@ use std::ffi::c_void;
 use std::fmt;
 
 use oxuv_core::kernel::{Answer, Job, Operation};
-use oxuv_core::{Lane, Result, Ticket};
+use oxuv_core::{Lane, Look, Result, Ticket};
+use oxuv_os::Shared;
 
 use crate::fs;
 use crate::getaddrinfo::{self, UV_GETADDRINFO};
@@ -30,19 +31,24 @@ pub(crate) struct Place<R = [usize; 4]> {
     pub(crate) rest: R,
 }
 
-/// The address of a request, and what to do with it.
-pub(crate) struct Request {
-    address: *mut c_void,
-    run: unsafe fn(*mut c_void),
+/// What a thread is to do.
+pub(crate) enum Request {
+    /// Something with the request at an address.
+    Program { address: *mut c_void, run: unsafe fn(*mut c_void) },
+    /// A look at a file, for a handle.
+    Look(Shared<Look>),
 }
 
-// SAFETY: whoever submits a request promises that it may be worked on by another thread.
+// SAFETY: whoever submits a request promises that it may be worked on by another thread; a look may be.
 unsafe impl Send for Request {}
 
 impl Job for Request {
     fn run(&mut self) {
-        // SAFETY: `submit` has them from somebody who promises that they belong together; a job is run once.
-        unsafe { (self.run)(self.address) };
+        match self {
+            // SAFETY: `submit` has them from somebody who promises that they belong together; a job is run once.
+            Request::Program { address, run } => unsafe { run(*address) },
+            Request::Look(look) => look.run(),
+        }
     }
 
     fn operation(&mut self) -> Option<Operation> {
@@ -59,13 +65,20 @@ impl Job for Request {
     }
 }
 
+impl From<Shared<Look>> for Request {
+    fn from(look: Shared<Look>) -> Self {
+        Request::Look(look)
+    }
+}
+
 impl Request {
     /// The request, if it is about files.
     ///
     /// # Safety
     /// It is valid.
     unsafe fn file_request(&self) -> Option<*mut fs::uv_fs_t> {
-        let req: *mut uv_req_t = self.address.cast();
+        let Request::Program { address, .. } = *self else { return None };
+        let req: *mut uv_req_t = address.cast();
         // SAFETY: the function that submitted it has written its type.
         unsafe { ((*req).r#type == UV_FS).then_some(req.cast()) }
     }
@@ -73,7 +86,10 @@ impl Request {
 
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Request").field(&self.address).finish()
+        match self {
+            Request::Program { address, .. } => f.debug_tuple("Request").field(address).finish(),
+            Request::Look(look) => look.fmt(f),
+        }
     }
 }
 
@@ -93,7 +109,7 @@ pub(crate) unsafe fn submit<R>(
 ) -> Result<()> {
     #[cfg(not(miri))]
     crate::dl::stay_loaded();
-    let request = kernel::job(Request { address: req, run });
+    let request = kernel::job(Request::Program { address: req, run });
     // SAFETY: passed on to our caller. The place is written after the thread may have begun, which does not look at it.
     unsafe {
         let ticket = with(loop_, |core| core.submit(lane, request, User(req)).map_err(|refused| refused.error))?;

@@ -55,6 +55,12 @@ impl Bufs {
         Ok(Bufs { array, count, total: total as u32, req: null_mut() })
     }
 
+    /// The bytes of all of them.
+    #[inline]
+    pub(crate) fn bytes(self) -> usize {
+        self.total as usize
+    }
+
     /// The same buffers by way of a copy of their array, kept by a request.
     ///
     /// # Safety

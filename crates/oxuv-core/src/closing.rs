@@ -37,6 +37,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Tcp | Kind::Pipe | Kind::Tty => drop(self.streams.remove(state)),
             Kind::Udp => drop(self.udps.remove(state)),
             Kind::Poll => drop(self.polls.remove(state)),
+            Kind::FsEvent => drop(self.changes.handles.remove(state)),
+            Kind::FsPoll => self.remove_fs_poll(state),
             Kind::Signal => self.signals.remove(state),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
@@ -45,12 +47,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Some(Event::Closed { key, user })
     }
 
-    /// The handle at the head of the pass. Those that are not told yet of all that they have caught wait for the next.
+    /// The handle at the head of the pass. Those that are not told yet of all that they have caught wait for the next, and
+    /// those that look at files for one.
     fn next_to_close(&mut self) -> Option<u32> {
         loop {
             let index = self.slots.front(List::ClosingPass)?;
-            let slot = &self.slots[index];
-            if slot.kind != Kind::Signal || !self.signals.owes(slot.state) {
+            let (kind, state) = (self.slots[index].kind, self.slots[index].state);
+            let waits = match kind {
+                Kind::Signal => self.signals.owes(state),
+                Kind::FsPoll => self.fs_poll_lingers(state),
+                _ => false,
+            };
+            if !waits {
                 return Some(index);
             }
             self.slots.unlink::<PHASE>(index);

@@ -6,6 +6,8 @@ use oxuv_os::tty::Modes;
 use oxuv_os::{Errno, Result};
 
 use crate::async_::Mailbox;
+use crate::fs_event::Changes;
+use crate::fs_poll::FsPoll;
 use crate::job::Jobs;
 use crate::kernel::Kernel;
 use crate::metrics::Counts;
@@ -64,6 +66,8 @@ pub struct Core<K: Kernel, U, B> {
     /// What was kept of the write or send that was last reported.
     pub(crate) spent: Option<B>,
     pub(crate) jobs: Jobs<U, K::Job>,
+    pub(crate) changes: Changes<K::Fd>,
+    pub(crate) fs_polls: Slab<FsPoll>,
     pub(crate) signals: Signals,
 }
 
@@ -99,6 +103,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             mailbox,
             spent: None,
             jobs: Jobs::default(),
+            changes: Changes::default(),
+            fs_polls: Slab::new(),
             signals: Signals::default(),
         };
         core.update_time();

@@ -3,6 +3,7 @@
 use oxuv_os::Result;
 
 use crate::Key;
+use crate::fs_event::FsEvents;
 use crate::kernel::Readiness;
 
 /// How long a run goes on.
@@ -64,6 +65,14 @@ pub enum Event<U> {
     /// A job has come back from the pool: it has run, or it was cancelled, with ECANCELED.
     /// [`Core::take_job`](crate::Core::take_job) has it, unless it was lost in a fork. Phase: poll.
     Done { user: U, result: Result<()> },
+    /// Something has happened to what this handle watches, or to what is in it: [`Core::fs_event_name`](crate::Core::fs_event_name)
+    /// has the name. Or, with an error, a directory at that name that has come to be under a recursive watch could not be
+    /// watched: ENOSPC at the limit of watches, ENOMEM, ENAMETOOLONG, EMFILE. Phase: poll.
+    FsEvent { key: Key, user: U, result: Result<FsEvents> },
+    /// A file that is looked at again and again has changed: [`Core::fs_poll_change`](crate::Core::fs_poll_change) has what
+    /// it was and is. Or, with an error, it cannot be looked at: this is told once, until that changes. Phase: poll; timers
+    /// when there is no thread to look at it, EAGAIN.
+    FsPoll { key: Key, user: U, result: Result<()> },
     /// A handle is closed; its key is stale. Nothing will be heard of it again. Phase: closing.
     Closed { key: Key, user: U },
 }

@@ -29,14 +29,17 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
 pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
+pub use oxuv_os::fs::Listing;
+pub use oxuv_os::inotify::Only;
 pub use oxuv_os::net::{BindFlags, Keepalive};
 pub use oxuv_os::ring::{Answer, Bytes, Call, Operation};
 pub use oxuv_os::signal::Watching;
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
-use oxuv_os::{Errno, Result};
+use oxuv_os::{Errno, Result, Shared};
 
+use crate::fs_poll::Look;
 use crate::{Lane, Ticket};
 
 bitflags::bitflags! {
@@ -71,6 +74,9 @@ pub struct Ready {
 
 /// The token under which a wake-up is reported. No descriptor has it.
 pub const WAKE: u64 = u64::MAX;
+
+/// The token of the descriptor that tells of changes of files. No other has it.
+pub(crate) const CHANGES: u64 = u64::MAX - 2;
 
 /// The events that one wait returns at most.
 pub const BATCH: usize = 1024;
@@ -159,8 +165,8 @@ pub trait Kernel {
     type Fd;
     /// What wakes this kernel's [`Kernel::wait`].
     type Waker: Wake + Clone;
-    /// What runs on other threads.
-    type Job: Job;
+    /// What runs on other threads: the front's jobs, and looks at files, which are the core's.
+    type Job: Job + From<Shared<Look>>;
 
     /// The monotonic time in nanoseconds.
     fn now(&self) -> u64;
@@ -436,6 +442,9 @@ pub trait Kernel {
     /// True if datagrams that this socket sends are cut apart when their options say so. Else they may go as they are.
     fn udp_can_segment(&self, fd: &Self::Fd) -> bool;
 
+    /// True if, beyond that, nobody can tell datagrams that went as one from others, unless the socket is connected.
+    fn udp_can_join(&self, fd: &Self::Fd) -> bool;
+
     /// Sends datagrams, at most 20, in their order. Returns how many were sent: all before the first that was not. An
     /// error is that of the first. One with a size of segments is cut apart by the kernel, and counts as one.
     ///
@@ -445,7 +454,7 @@ pub trait Kernel {
     /// that one sent before has met with.
     fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;
 
-    /// Receives one datagram into `buf`.
+    /// Receives one datagram into `buf`, of which `received` tells then.
     ///
     /// # Errors
     /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.
@@ -454,9 +463,11 @@ pub trait Kernel {
         fd: &Self::Fd,
         buf: &'a mut [MaybeUninit<u8>],
         queue: Queue,
-    ) -> Result<Received<'a>>;
+        received: &mut Received<'a>,
+    ) -> Result<()>;
 
-    /// Receives datagrams, each into the next `size` bytes of `buf`: as many as have come and fit, at most 20.
+    /// Receives datagrams, each into the next `size` bytes of `buf`: as many as have come and fit, at most 20. `batch` was
+    /// empty.
     ///
     /// # Errors
     /// As [`Kernel::receive_datagram`]; EINVAL when there is no room for one.
@@ -466,7 +477,37 @@ pub trait Kernel {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>>;
+        batch: &mut Batch<'a>,
+    ) -> Result<()>;
+
+    /// A new descriptor that tells of changes of files. It is readable when there are any.
+    ///
+    /// # Errors
+    /// EMFILE, also when the user has too many of them; ENFILE, ENOMEM.
+    fn file_watcher(&mut self) -> Result<Self::Fd>;
+
+    /// Has it tell of what happens to what is at a path, and directly in it if that is a directory. Returns the watch's
+    /// number: of what is watched already, by whatever path, it is the same.
+    ///
+    /// # Errors
+    /// ENOENT, EACCES, ELOOP, ENAMETOOLONG; ENOTDIR when it is not what it may be only; ENOSPC when the user has too many
+    /// watches; ENOMEM.
+    fn add_file_watch(&mut self, fd: &Self::Fd, path: &CStr, only: Only) -> Result<i32>;
+
+    /// Ends a watch; nothing happens if it has ended by itself.
+    fn remove_file_watch(&mut self, fd: &Self::Fd, watch: i32);
+
+    /// Reads [events](oxuv_os::inotify::Event), whole ones, as many as have come and find room behind what is in `into`.
+    ///
+    /// # Errors
+    /// EAGAIN when there are none.
+    fn read_changes(&mut self, fd: &Self::Fd, into: &mut Vec<u8>) -> Result<()>;
+
+    /// What is in a directory.
+    ///
+    /// # Errors
+    /// ENOENT, ENOTDIR, EACCES, EMFILE, ENOMEM.
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing>;
 
     /// Has a job done elsewhere: run on another thread, or by the kernel itself. `request` comes back with it.
     ///

@@ -12,7 +12,7 @@ use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::signal::Signals;
 use oxuv_os::tty::{self, Modes, Opened};
-use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, udp, unix};
+use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::net::check_stream;
@@ -22,9 +22,10 @@ pub use oxuv_os::{Descriptor, Shared, Standard, names, random, signal};
 
 pub use crate::pool::PoolOf;
 
+use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready,
-    Received, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
+    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
+    Readiness, Ready, Received, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
 use crate::pool::{Counter, Lane, Pool, Ticket};
 use crate::ring::{Returned, RingJobs};
@@ -125,7 +126,7 @@ impl<J: Job> Linux<J> {
     }
 }
 
-impl<J: Job> Kernel for Linux<J> {
+impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
@@ -369,6 +370,10 @@ impl<J: Job> Kernel for Linux<J> {
         udp::can_segment(fd)
     }
 
+    fn udp_can_join(&self, fd: &Descriptor) -> bool {
+        udp::segments_unseen(fd)
+    }
+
     #[inline]
     fn send_datagrams(&mut self, fd: &Descriptor, datagrams: &[Datagram<'_>]) -> Result<usize> {
         datagram::send(fd, datagrams, self.send_flags)
@@ -380,8 +385,9 @@ impl<J: Job> Kernel for Linux<J> {
         fd: &Descriptor,
         buf: &'a mut [MaybeUninit<u8>],
         queue: Queue,
-    ) -> Result<Received<'a>> {
-        datagram::receive(fd, buf, queue)
+        received: &mut Received<'a>,
+    ) -> Result<()> {
+        datagram::receive(fd, buf, queue, received)
     }
 
     fn receive_datagrams<'a>(
@@ -390,8 +396,29 @@ impl<J: Job> Kernel for Linux<J> {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>> {
-        datagram::receive_several(fd, buf, size, queue)
+        batch: &mut Batch<'a>,
+    ) -> Result<()> {
+        datagram::receive_several(fd, buf, size, queue, batch)
+    }
+
+    fn file_watcher(&mut self) -> Result<Descriptor> {
+        inotify::open()
+    }
+
+    fn add_file_watch(&mut self, fd: &Descriptor, path: &CStr, only: Only) -> Result<i32> {
+        inotify::add(fd, path, only)
+    }
+
+    fn remove_file_watch(&mut self, fd: &Descriptor, watch: i32) {
+        inotify::remove(fd, watch);
+    }
+
+    fn read_changes(&mut self, fd: &Descriptor, into: &mut Vec<u8>) -> Result<()> {
+        inotify::read(fd, into)
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        fs::list(path)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {

@@ -2,7 +2,7 @@
 
 use oxuv_os::Errno;
 
-use crate::kernel::{BATCH, Kernel, Ready, WAKE};
+use crate::kernel::{BATCH, CHANGES, Kernel, Ready, WAKE};
 use crate::slots::{List, Slot};
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -70,9 +70,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
-        if !self.watches.failed.is_empty() {
+        if !self.watches.failed.is_empty() || self.watches.has_changes {
             timeout = Some(0);
         }
+        self.go_on_with_changes();
         self.set_deadline(timeout);
         if self.counts.measures_idle {
             self.wait_measured(timeout)
@@ -85,7 +86,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
-        self.poll.len > 0 || self.mailbox.is_open() || !self.watches.failed.is_empty()
+        self.poll.len > 0 || self.mailbox.is_open() || self.watches.must_tell()
     }
 
     #[inline]
@@ -100,6 +101,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 return Some(event);
             }
             if let Some(event) = self.next_async() {
+                return Some(event);
+            }
+            if self.watches.has_changes
+                && let Some(event) = self.next_change()
+            {
                 return Some(event);
             }
             if self.poll.at < self.poll.len {
@@ -221,6 +227,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 if token == WAKE {
                     self.poll.events += 1;
                     self.open_mailbox();
+                } else if token == CHANGES {
+                    self.poll.events += 1;
+                    self.begin_changes();
                 }
                 // Any other was closed since.
                 None

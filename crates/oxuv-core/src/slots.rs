@@ -61,6 +61,10 @@ pub enum Kind {
     Poll,
     /// Sends and receives datagrams.
     Udp,
+    /// Tells of changes of a file or a directory.
+    FsEvent,
+    /// Looks at a file again and again.
+    FsPoll,
     /// Waits for a signal that the process catches.
     Signal,
 }

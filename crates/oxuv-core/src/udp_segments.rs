@@ -10,10 +10,10 @@ use crate::kernel::{Datagram, Kernel, SendOptions};
 use crate::udp::UdpFlags;
 
 /// So many datagrams every kernel that cuts apart cuts out of one.
-const MOST: usize = 64;
+pub(crate) const MOST: usize = 64;
 
 /// As many bytes one call takes: those of the largest datagram, by IPv4.
-const LARGEST: usize = 65507;
+pub(crate) const LARGEST: usize = 65507;
 
 /// How far the sending of many datagrams has come.
 #[derive(Debug, Clone, Copy, Default)]

@@ -43,6 +43,8 @@ pub(crate) struct Watches {
     pub(crate) retries: Vec<Key>,
     /// Poll handles whose descriptor turned out to be closed. They are still to be told.
     pub(crate) failed: Vec<Key>,
+    /// There are changes of files to tell of, or directories to look through.
+    pub(crate) has_changes: bool,
     /// For each number of a descriptor the slot of the handle that wants to know of it, or wanted to last, or [`NOBODY`].
     owners: Vec<u32>,
 }
@@ -66,10 +68,16 @@ impl Watches {
 }
 
 impl Watches {
-    /// True if some could not be watched, which a wait must not last for.
+    /// True if there is something that a wait must not last for.
     #[inline]
     pub(crate) fn must_look_after(&self) -> bool {
-        !self.retries.is_empty() || !self.failed.is_empty()
+        !self.retries.is_empty() || self.must_tell()
+    }
+
+    /// True if there is something to tell of, whatever the kernel says.
+    #[inline]
+    pub(crate) fn must_tell(&self) -> bool {
+        !self.failed.is_empty() || self.has_changes
     }
 }
 
@@ -173,11 +181,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.mark_unsynced(index);
     }
 
-    /// True if the kernel is to be told something before the next wait.
+    /// True if the kernel is to be told something before the next wait, or something is left to be told to the front.
     pub(crate) fn must_sync(&self) -> bool {
         let is_new = |watch: &Watch| !watch.wanted.is_empty() && watch.wanted != watch.watched;
         let find = |&key| Self::find_watcher(&self.slots, key);
-        self.watches.unsynced.iter().filter_map(find).any(|index| is_new(self.watch(index)))
+        self.watches.has_changes || self.watches.unsynced.iter().filter_map(find).any(|index| is_new(self.watch(index)))
     }
 
     #[inline]

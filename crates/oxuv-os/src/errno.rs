@@ -51,6 +51,7 @@ errors! {
     EIO = libc::EIO;
     ENAMETOOLONG = libc::ENAMETOOLONG;
     EISCONN = libc::EISCONN;
+    ELOOP = libc::ELOOP;
     EMSGSIZE = libc::EMSGSIZE;
     EOPNOTSUPP = libc::EOPNOTSUPP;
     EMFILE = libc::EMFILE;
@@ -62,6 +63,7 @@ errors! {
     ENOSPC = libc::ENOSPC;
     ENOSYS = libc::ENOSYS;
     ENOTCONN = libc::ENOTCONN;
+    ENOTDIR = libc::ENOTDIR;
     ENOTSOCK = libc::ENOTSOCK;
     ENOTSUP = libc::ENOTSUP;
     ENOTTY = libc::ENOTTY;

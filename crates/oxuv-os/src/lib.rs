@@ -20,6 +20,7 @@ mod errno_names;
 pub mod file;
 pub mod fork;
 pub mod fs;
+pub mod inotify;
 pub mod interface;
 mod link_local;
 pub mod names;
@@ -37,7 +38,7 @@ pub mod udp;
 pub mod unix;
 mod wake;
 
-pub use address::Address;
+pub use address::{Address, AddressRef, AsAddress, InternetAddress};
 pub use descriptor::{Descriptor, Spare, Standard, set_blocking, set_nonblocking};
 pub use descriptor_kind::DescriptorKind;
 pub use errno::{Errno, Result};

@@ -1,12 +1,12 @@
 //! An echo server on a Unix domain socket.
 //!
-//! `cargo run --release --example pipe_echo [PATH]`; the path is /tmp/oxuv-echo.sock unless given. The program ends when
-//! somebody sends a line "quit", and takes its file with it. A file that a killed one has left behind it removes.
+//! `cargo run --release --example pipe_echo [PATH]`; the path is /tmp/oxuv-echo.sock unless given. Ctrl+C or a
+//! SIGTERM ends the program, which takes its file with it. A file that one has left behind that could not, it removes.
 
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 
-use oxuv::{Errno, Loop, Mode, Pipe, Result};
+use oxuv::{Errno, Loop, Mode, Pipe, Result, Signal};
 
 fn main() -> std::result::Result<(), String> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "/tmp/oxuv-echo.sock".into());
@@ -28,6 +28,9 @@ fn serve(path: &str) -> Result<()> {
             eprintln!("a connection was lost: {error}");
         }
     })?;
+    for number in [Signal::INT, Signal::TERM] {
+        Signal::new(&lp)?.start(number, |signal, _| signal.owner().stop())?;
+    }
     println!("echo server on {path}; talk to it with: nc -U {path}");
     lp.run(Mode::Default)?;
     // Closed, it removes its file.
@@ -43,10 +46,6 @@ fn is_abandoned(path: &str) -> bool {
 
 fn echo(client: &Pipe, read: Result<&[u8]>) {
     let answered = match read {
-        Ok(b"quit\n") => {
-            client.owner().stop();
-            Ok(())
-        }
         Ok(bytes) => answer(client, bytes),
         Err(Errno::EOF) => client.shutdown(|client, _| close(client)),
         Err(error) => Err(error),

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU16;
 
 use oxuv_core::kernel::{Ecn, Received, SendOptions};
-use oxuv_core::{Address, Target};
+use oxuv_core::{InternetAddress, Target};
 
 use crate::Errno;
 #[cfg(doc)]
@@ -91,13 +91,18 @@ impl Route {
         Route { to: Some(to), ..Route::default() }
     }
 
-    pub(crate) fn address(&self) -> Option<Address> {
-        self.to.as_ref().map(Address::from)
+    pub(crate) fn address(&self) -> Option<InternetAddress> {
+        self.to.as_ref().map(InternetAddress::from)
     }
 
     /// As the core has it.
-    pub(crate) fn target<'a>(&self, address: Option<&'a Address>, segment_size: Option<NonZeroU16>) -> Target<'a> {
-        Target { address, options: SendOptions { segment_size, source: self.source, ecn: self.ecn } }
+    pub(crate) fn target<'a>(
+        &self,
+        address: Option<&'a InternetAddress>,
+        segment_size: Option<NonZeroU16>,
+    ) -> Target<'a> {
+        let options = SendOptions { segment_size, source: self.source, ecn: self.ecn };
+        Target { address: address.map(InternetAddress::as_ref), options }
     }
 }
 

@@ -4,7 +4,10 @@ use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Signal, Tcp, Timer, Tty, Udp};
+use crate::{
+    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Signal, Tcp, Timer, Tty,
+    Udp,
+};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -67,6 +70,8 @@ pub(crate) struct Subjects {
     pub(crate) pipe: Pipe,
     pub(crate) tty: Tty,
     udp: Udp,
+    fs_event: FsEvent,
+    fs_poll: FsPoll,
 }
 
 impl Subjects {
@@ -84,6 +89,8 @@ impl Subjects {
             pipe: Pipe(nobody()),
             tty: Tty(nobody()),
             udp: Udp(nobody()),
+            fs_event: FsEvent(nobody()),
+            fs_poll: FsPoll(nobody()),
         }
     }
 
@@ -165,6 +172,8 @@ impl Subjects {
                 self.done(inner, key, user, result);
             }
             Event::Done { user, .. } => self.job_done(inner, user),
+            Event::FsEvent { key, result, .. } => self.fs_event.happened(inner, key, result),
+            Event::FsPoll { key, result, .. } => self.fs_poll.changed(inner, key, result),
             Event::Closed { key, .. } => {
                 let (callback, on_close) = callbacks.remove(key.index());
                 drop(callback);

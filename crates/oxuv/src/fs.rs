@@ -29,7 +29,7 @@ mod paths;
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use oxuv_core::Lane;
 use oxuv_core::fs as system;
@@ -128,8 +128,13 @@ fn ask<T: Send + 'static>(
 }
 
 /// A path as the system takes it. EINVAL if there is a zero byte inside.
-fn c_path(path: impl AsRef<Path>) -> Result<CString> {
+pub(crate) fn c_path(path: impl AsRef<Path>) -> Result<CString> {
     CString::new(path.as_ref().as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)
+}
+
+/// A path as Rust has it.
+pub(crate) fn path_buf(path: &CStr) -> PathBuf {
+    OsStr::from_bytes(path.to_bytes()).into()
 }
 
 /// Opens a file for one thing to be done, and closes it; if the first is well, the error of the second counts.

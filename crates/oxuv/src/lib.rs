@@ -1,7 +1,7 @@
 //! The event loop that Node.js made famous, for Rust.
 //!
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Signal`], [`Tcp`], [`Pipe`], [`Tty`]
-//! and [`Udp`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Signal`], [`Tcp`],
+//! [`Pipe`], [`Tty`], [`Udp`], [`FsEvent`] and [`FsPoll`]. Each is started with a
 //! closure, and a turn of the loop calls what is due, phase by phase, in the order of libuv:
 //!
 //! ```text
@@ -52,7 +52,10 @@ mod callbacks;
 mod datagram;
 mod drive;
 pub mod fs;
+mod fs_event;
+mod fs_poll;
 mod handle;
+mod kept;
 #[path = "loop.rs"]
 mod loop_;
 mod names;
@@ -69,13 +72,15 @@ mod work;
 
 pub use async_::{Async, Sender};
 pub use datagram::{Datagram, Route};
+pub use fs_event::{FsEvent, FsHappened};
+pub use fs_poll::{FsChange, FsPoll};
 pub use handle::Handle;
 pub use loop_::{Loop, LoopRef};
 pub use oxuv_core::kernel::{BindFlags, Ecn, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
 pub use oxuv_core::linux::names::{Address, Found, Hints, LookupFlags, Name, NameFlags, SocketKind};
 pub use oxuv_core::linux::{TtyMode, WindowSize};
 pub use oxuv_core::pool::{Lane, LaneMetrics, PoolMetrics};
-pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};
+pub use oxuv_core::{Errno, FsEvents, Kind, Metrics, Mode, Result};
 pub use pipe::{Passable, Passed, Pipe, PipeName};
 pub use poll::Poll;
 pub use signal::Signal;

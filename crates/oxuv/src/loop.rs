@@ -9,14 +9,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::linux::Linux;
-use oxuv_core::{Buffers, Config, Event, Key, Kind, Mode};
+use oxuv_core::{Config, Event, Key, Kind, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
+use crate::kept::Kept;
 use crate::{Errno, Handle, Metrics, Pool, Result};
 
-/// The core of the Rust front. Its values for requests are numbers of closures, and it keeps boxed buffers.
-pub(crate) type Core = oxuv_core::Core<Linux, u32, Box<dyn Buffers>>;
+/// The core of the Rust front. Its values for requests are numbers of closures.
+pub(crate) type Core = oxuv_core::Core<Linux, u32, Kept>;
 
 /// An event loop.
 ///
@@ -37,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
     /// The same for those that receive several datagrams at a time.
     pub(crate) wide_buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
+    /// What the name of a file that something has happened to is kept in.
+    pub(crate) name: Cell<Vec<u8>>,
     pub(crate) is_running: Cell<bool>,
 }
 
@@ -104,6 +107,7 @@ impl Loop {
             callbacks: Callbacks::default(),
             buffer: Cell::new(None),
             wide_buffer: Cell::new(None),
+            name: Cell::new(Vec::new()),
             is_running: Cell::new(false),
         }))))
     }

@@ -9,6 +9,7 @@ use oxuv_core::One;
 use oxuv_core::linux::{DescriptorKind, unix_pair};
 
 use crate::handle::is_a_handle;
+use crate::kept::Kept;
 use crate::stream::{self, is_a_stream, listens};
 use crate::{Errno, Handle, LoopRef, Result, Tcp, Udp};
 
@@ -266,7 +267,7 @@ impl Pipe {
     {
         let handle = self.key_of(handle.as_ref())?;
         stream::write_by(self, on_done, |core, key, request| {
-            core.write_with_handle(key, request, One(bytes), handle, |buffers| Box::new(buffers) as _)
+            core.write_with_handle(key, request, One(bytes), handle, Kept::one)
         })
     }
 

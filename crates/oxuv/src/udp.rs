@@ -7,12 +7,13 @@ use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use oxuv_core::kernel::Received;
-use oxuv_core::{Address, DATAGRAM_SIZE, One, Refused};
+use oxuv_core::kernel::{Batch, Received};
+use oxuv_core::{DATAGRAM_SIZE, InternetAddress, One, Refused};
 
 use crate::callbacks::Callback;
 use crate::datagram::{Datagram, Route};
 use crate::handle::is_a_handle;
+use crate::kept::Kept;
 use crate::loop_::Inner;
 use crate::{Errno, Handle, Interface, LoopRef, Result, UdpBindFlags, UdpOption};
 
@@ -204,9 +205,8 @@ impl Udp {
     {
         let (callbacks, address) = (&self.owner().0.callbacks, route.address());
         let send = callbacks.add_send(Box::new(on_done))?;
-        let keep = |bytes| Box::new(bytes) as _;
         let to = route.target(address.as_ref(), segment_size);
-        let sent = self.with(|core, key| Ok(core.udp_send(key, send, to, One(bytes), keep)));
+        let sent = self.with(|core, key| Ok(core.udp_send(key, send, to, One(bytes), Kept::one)));
         // Whatever is handed back is dropped at the end of this function, where nothing is borrowed.
         let (error, _bytes) = match sent {
             Ok(Ok(_bytes)) => return Ok(()),
@@ -238,7 +238,7 @@ impl Udp {
     pub fn try_send_several<T: AsRef<[u8]>>(&self, datagrams: &[(T, Option<SocketAddr>)]) -> Result<usize> {
         let get = |nth: usize| {
             let (bytes, to) = &datagrams[nth];
-            Ok((One(bytes.as_ref()), to.as_ref().map(Address::from)))
+            Ok((One(bytes.as_ref()), to.as_ref().map(InternetAddress::from)))
         };
         self.with(|core, key| core.udp_try_send_several(key, datagrams.len(), get))
     }
@@ -365,17 +365,19 @@ impl Udp {
     }
 
     fn receive_one_into(&self, buffer: &mut [MaybeUninit<u8>]) {
-        match self.with(|core, key| core.udp_receive_into(key, buffer)) {
+        let mut received = Received::NONE;
+        match self.with(|core, key| core.udp_receive_into(key, buffer, &mut received)) {
             // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
-            Ok(None) => {}
-            Ok(Some(received)) => self.tell_all(&received, true),
+            Ok(false) => {}
+            Ok(true) => self.tell_all(&received, true),
             Err(error) => self.tell(Err(error)),
         }
     }
 
     fn receive_several_into(&self, buffer: &mut [MaybeUninit<u8>]) {
-        match self.with(|core, key| core.udp_receive_several_into(key, buffer)) {
-            Ok(batch) => {
+        let mut batch = Batch::default();
+        match self.with(|core, key| core.udp_receive_several_into(key, buffer, &mut batch)) {
+            Ok(()) => {
                 for nth in 0..batch.len() {
                     self.tell_all(batch.get(nth), nth == 0);
                 }

@@ -9,8 +9,9 @@ use std::time::Instant;
 
 use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
 
-const EXAMPLES: [&str; 14] = [
+const EXAMPLES: [&str; 15] = [
     "event_queue",
     "lookup",
     "pass_listener",
@@ -24,6 +25,7 @@ const EXAMPLES: [&str; 14] = [
     "timer",
     "tty_raw",
     "udp_ping",
+    "watch",
     "work",
 ];
 
@@ -230,10 +232,14 @@ fn pipe_echo_sends_back_what_it_gets_and_removes_its_file() {
         peer.read_exact(&mut back).unwrap();
         assert_eq!(back, word.as_bytes());
     }
-    peer.write_all(b"quit\n").unwrap();
+    end_by(&server, Signal::TERM);
     let (_, errors, status) = server.end();
     assert!(status.success() && errors.is_empty(), "{errors}");
     assert!(!path.exists());
+}
+
+fn end_by(example: &Example, signal: Signal) {
+    kill_process(Pid::from_raw(example.id() as i32).unwrap(), signal).unwrap();
 }
 
 #[test]
@@ -272,7 +278,7 @@ fn pipe_echo_removes_the_file_of_one_that_was_killed_but_not_of_one_that_serves(
     assert!(path.exists());
     let again = start();
     assert!(again.line().starts_with("echo server on "));
-    UnixStream::connect(&path).unwrap().write_all(b"quit\n").unwrap();
+    end_by(&again, Signal::INT);
     assert!(again.end().2.success() && !path.exists());
 }
 
@@ -284,6 +290,26 @@ fn pipe_echo_told_a_path_in_use_says_so_and_fails() {
     let (lines, errors, status) = Example::start("pipe_echo", &[path.to_str().unwrap()]).end();
     assert!(lines.is_empty());
     assert!(errors.contains("socket") && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn watch_tells_what_happens_in_a_directory_and_beneath() {
+    let place = Place::new("watch-example");
+    let example = Example::start("watch", &[place.path("").to_str().unwrap()]);
+    assert!(example.line().starts_with("watching "));
+    std::fs::create_dir(place.path("new")).unwrap();
+    assert_eq!(example.line(), "new is there");
+    std::fs::rename(place.path("new"), place.path("old")).unwrap();
+    assert_eq!([example.line(), example.line()], ["new is gone", "old is there"]);
+    std::fs::create_dir(place.path("quit")).unwrap();
+    let (lines, errors, status) = example.end();
+    assert_eq!(lines, ["quit is there"]);
+    assert!(status.success() && errors.is_empty(), "{errors}");
+
+    let (lines, errors, status) = Example::start("watch", &["/none"]).end();
+    assert!(lines.is_empty());
+    assert!(errors.contains("/none") && errors.contains("ENOENT"), "{errors}");
     assert_eq!(status.code(), Some(1));
 }
 

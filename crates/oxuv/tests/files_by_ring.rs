@@ -141,7 +141,9 @@ fn all_fields_of_metadata_are_the_same() {
     let folder = Folder::new("fields");
     std::fs::write(folder.file("file"), "12345").unwrap();
     std::os::unix::fs::symlink("file", folder.file("link")).unwrap();
-    for path in ["file", "link", ".", "/dev/null", "/proc/self/stat", "/etc/passwd", "none"] {
+    // That a link is followed counts as an access, the first time.
+    std::fs::metadata(folder.file("link")).unwrap();
+    for path in ["file", "link", ".", "/dev/null", "/proc/self/stat", "none"] {
         let path = folder.file(path);
         // Of some, the times are those of the question.
         let is_steady = !path.starts_with("/proc");

@@ -113,6 +113,8 @@ fn rust_agrees_with_libuv() {
             "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "send_queue_size": send_queue_size,
             "send_queue_count": send_queue_count, "io_watcher.fd": io_watcher.fd,
         }
+        uv_fs_event_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type }
+        uv_fs_poll_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type }
         uv_udp_send_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_connect_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_metrics_t { "loop_count": loop_count, "events": events, "events_waiting": events_waiting }

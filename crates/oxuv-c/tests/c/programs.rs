@@ -31,6 +31,7 @@ programs! {
     all_handles_have_something_in_common: "handles.c";
     async_handles_are_sent_to_from_anywhere: "async.c";
     barriers: "thread_barrier.c";
+    bugs_that_were_reported: "cases.c";
     bugs_that_were_reported_of_loops: "reported.c";
     bugs_that_were_reported_of_udp: "udp_reported.c";
     callbacks_may_be_left_by_longjmp: "jump.c";

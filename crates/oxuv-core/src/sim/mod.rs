@@ -26,6 +26,7 @@ mod connect;
 mod connection;
 mod datagram;
 mod faults;
+mod files;
 mod note;
 mod outside;
 mod pool;
@@ -57,8 +58,8 @@ use oxuv_os::{Errno, Result};
 use oxuv_os::datagram::BATCH as DATAGRAMS;
 
 use crate::kernel::{
-    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received,
-    UdpBindFlags, UdpOption, Wake, Watching,
+    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue, Readiness,
+    Ready, Received, UdpBindFlags, UdpOption, Wake, Watching,
 };
 use crate::{Lane, Ticket};
 use world::World;
@@ -416,12 +417,24 @@ impl Kernel for Sim {
         self.world.borrow().offload != Offload::Unknown
     }
 
+    fn udp_can_join(&self, fd: &Fd) -> bool {
+        let world = self.world.borrow();
+        world.offload != Offload::Unknown && world.mailbox(fd.number).is_ok_and(|mailbox| !mailbox.keeps_errors)
+    }
+
     fn send_datagrams(&mut self, fd: &Fd, datagrams: &[Datagram<'_>]) -> Result<usize> {
         self.world.borrow_mut().send_datagrams(fd.number, datagrams)
     }
 
-    fn receive_datagram<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>], queue: Queue) -> Result<Received<'a>> {
-        self.world.borrow_mut().receive_datagram(fd.number, buf, queue)
+    fn receive_datagram<'a>(
+        &mut self,
+        fd: &Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        queue: Queue,
+        received: &mut Received<'a>,
+    ) -> Result<()> {
+        *received = self.world.borrow_mut().receive_datagram(fd.number, buf, queue)?;
+        Ok(())
     }
 
     fn receive_datagrams<'a>(
@@ -430,11 +443,11 @@ impl Kernel for Sim {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>> {
-        let mut batch = Batch::default();
+        batch: &mut Batch<'a>,
+    ) -> Result<()> {
         let mut error = oxuv_os::Errno::EINVAL;
         for part in buf.chunks_exact_mut(size).take(DATAGRAMS) {
-            match self.receive_datagram(fd, part, queue) {
+            match self.world.borrow_mut().receive_datagram(fd.number, part, queue) {
                 Ok(received) => batch.push(received),
                 Err(end) => {
                     error = end;
@@ -442,7 +455,28 @@ impl Kernel for Sim {
                 }
             }
         }
-        if batch.is_empty() { Err(error) } else { Ok(batch) }
+        if batch.is_empty() { Err(error) } else { Ok(()) }
+    }
+
+    fn file_watcher(&mut self) -> Result<Fd> {
+        let number = self.world.borrow_mut().file_watcher()?;
+        Ok(self.own(number))
+    }
+
+    fn add_file_watch(&mut self, fd: &Fd, path: &CStr, only: Only) -> Result<i32> {
+        self.world.borrow_mut().with_watcher(fd.number, |disk, watcher| disk.add_watch(watcher, path, only))
+    }
+
+    fn remove_file_watch(&mut self, fd: &Fd, watch: i32) {
+        self.world.borrow_mut().with_watcher(fd.number, |disk, watcher| disk.remove_watch(watcher, watch));
+    }
+
+    fn read_changes(&mut self, fd: &Fd, into: &mut Vec<u8>) -> Result<()> {
+        self.world.borrow_mut().with_watcher(fd.number, |_, watcher| watcher.read(into))
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        self.world.borrow().disk.list(path)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: Box<dyn Job>) -> Result<Ticket, (Errno, Box<dyn Job>)> {

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use oxuv_os::{Errno, Result};
 
 use super::datagram::Mailbox;
+use super::files::{Files, Watcher};
 use super::note::Note;
 use super::world::World;
 use crate::kernel::{BindFlags, Readiness, UdpBindFlags};
@@ -38,6 +39,8 @@ enum Role {
     Connected(usize),
     /// For datagrams.
     Datagrams(Mailbox),
+    /// No socket at all: tells of changes of files.
+    Watcher(Watcher),
 }
 
 impl Socket {
@@ -112,7 +115,7 @@ impl World {
             Role::Connected(connection) if self.connections[connection].holders > 1 => {
                 self.connections[connection].holders -= 1;
             }
-            Role::Fresh | Role::Datagrams(_) => {}
+            Role::Fresh | Role::Datagrams(_) | Role::Watcher(_) => {}
             Role::Connected(connection) if self.connections[connection].holders > 1 => {
                 self.connections[connection].holders -= 1;
             }
@@ -193,12 +196,34 @@ impl World {
             Role::Listener { .. } => Readiness::READ,
             Role::Connected(connection) => self.connections[*connection].readiness(),
             Role::Datagrams(mailbox) => mailbox.readiness(self.has_network_room()),
+            Role::Watcher(watcher) => watcher.readiness(),
         }
     }
 
     pub(super) fn tcp_socket(&mut self, family: IpAddr) -> Result<i32> {
         self.lacks_descriptor()?;
         self.open(Socket::fresh(family))
+    }
+
+    pub(super) fn file_watcher(&mut self) -> Result<i32> {
+        self.lacks_descriptor()?;
+        let role = Role::Watcher(Watcher::default());
+        self.open(Socket { role, ..Socket::fresh(Ipv4Addr::UNSPECIFIED.into()) })
+    }
+
+    /// All descriptors that tell of changes of files.
+    pub(super) fn watchers(&mut self) -> impl Iterator<Item = &mut Watcher> {
+        self.files.iter_mut().flatten().filter_map(|socket| match &mut socket.role {
+            Role::Watcher(watcher) => Some(watcher),
+            _ => None,
+        })
+    }
+
+    /// Does something with one of them.
+    pub(super) fn with_watcher<R>(&mut self, fd: i32, act: impl FnOnce(&Files, &mut Watcher) -> R) -> R {
+        let socket = self.files[fd as usize - FIRST].as_mut().expect("an owned descriptor is open");
+        let Role::Watcher(watcher) = &mut socket.role else { panic!("{fd} tells of no changes") };
+        act(&self.disk, watcher)
     }
 
     pub(super) fn udp_socket(&mut self, family: IpAddr) -> Result<i32> {
@@ -294,7 +319,7 @@ impl World {
 
     fn try_listen(&mut self, fd: i32, new_backlog: usize) -> Result<()> {
         match &mut self.socket_mut(fd).role {
-            Role::Connected(_) | Role::Datagrams(_) => return Err(Errno::EINVAL),
+            Role::Connected(_) | Role::Datagrams(_) | Role::Watcher(_) => return Err(Errno::EINVAL),
             Role::Listener { backlog, .. } => {
                 *backlog = new_backlog;
                 return Ok(());

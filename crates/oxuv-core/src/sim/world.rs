@@ -9,6 +9,7 @@ use oxuv_os::{Errno, Result};
 
 use super::connection::Connection;
 use super::datagram::{Letter, Offload};
+use super::files::Files;
 use super::note::Note;
 use super::pool::Jobs;
 use super::signal::Signals;
@@ -48,6 +49,7 @@ pub(super) struct World {
     pub(super) next_plan: u64,
     pub(super) waits_left: u64,
     pub(super) jobs: Jobs,
+    pub(super) disk: Files,
     pub(super) signals: Signals,
     /// The datagrams that have gone to the outside, and how many of them the network takes.
     pub(super) letters: Vec<Letter>,
@@ -79,6 +81,7 @@ impl World {
             next_plan: 0,
             waits_left: u64::MAX,
             jobs: Jobs::default(),
+            disk: Files::default(),
             signals: Signals::default(),
             letters: Vec::new(),
             network_room: usize::MAX,

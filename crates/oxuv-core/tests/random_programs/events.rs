@@ -109,6 +109,7 @@ impl Machine<'_> {
             }
             Event::Signal { .. } => ensure!(false, "{event:?} of no handle"),
             Event::Done { .. } => ensure!(false, "{event:?} though nothing was submitted"),
+            Event::FsEvent { .. } | Event::FsPoll { .. } => ensure!(false, "{event:?} though no file is watched"),
             Event::Closed { .. } => {
                 self.model.take_left(place)?;
                 ensure!(handle_requests(self, place) == 0, "place {place} is closed before its requests have ended");
@@ -251,6 +252,8 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::Poll { key, user, .. }
         | Event::Signal { key, user, .. }
         | Event::Connected { key, user, .. }
+        | Event::FsEvent { key, user, .. }
+        | Event::FsPoll { key, user, .. }
         | Event::HungUp { key, user }
         | Event::Written { key, user, .. }
         | Event::ShutDown { key, user, .. }
