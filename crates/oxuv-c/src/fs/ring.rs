@@ -25,7 +25,7 @@ pub(crate) unsafe fn operation(req: *mut uv_fs_t) -> Option<Operation> {
         let file = || request.file().ok();
         match (*req).fs_type {
             UV_FS_OPEN => Some(Operation::open(request.path(), request.flags(), request.mode())),
-            UV_FS_CLOSE => Some(Operation::close(file()?)),
+            UV_FS_CLOSE => Operation::close(file()?),
             UV_FS_READ => Operation::read(file()?, request.room(), offset()),
             UV_FS_WRITE => Operation::write(file()?, request.bytes(), offset()),
             UV_FS_FSYNC => Some(Operation::sync(file()?, false)),

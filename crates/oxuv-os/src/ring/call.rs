@@ -154,7 +154,7 @@ impl Call {
         let operation = unsafe {
             match &mut self {
                 Call::Open { path, flags, mode } => Some(Operation::open(path, *flags, *mode)),
-                Call::Close(file) => file.as_ref().map(|file| Operation::close(file.as_fd())),
+                Call::Close(file) => file.as_ref().and_then(|file| Operation::close(file.as_fd())),
                 Call::Read { file, room, offset } => {
                     Operation::read(file.as_fd(), &[ReadBuf::new(room.spare_capacity_mut())], *offset)
                 }

@@ -12,7 +12,8 @@
 //! * A ring does not lock a file's position. Of the reads and writes that use it, one is under way at a time.
 //! * A ring tries to open a thing without waiting, and so finds a FIFO open to which nobody writes yet. Such a one is opened
 //!   again, by a worker of the kernel's that waits.
-//! * A ring closes a thing while it is entered. What may take long to be closed is left to such a worker as well.
+//! * A ring closes a thing while it is entered, or says so before it has happened. So only what is quick to close, and was not
+//!   written, is closed by a ring. (Else a program could be busy still when it is run.)
 //! * An error that may be the ring's own, for it can do less, is looked into by a thread.
 //!
 //! There is no polling thread. So an operation has the credentials of the thread that enters it, at that time

@@ -44,7 +44,6 @@ pub(super) enum What {
     },
     Close {
         file: RawFd,
-        may_wait: bool,
     },
     Read(Transfer),
     Write(Transfer),
@@ -129,12 +128,12 @@ impl Operation {
         Operation::new(What::Open { path, flags: flags | libc::O_CLOEXEC, mode, may_wait: false })
     }
 
-    /// As [`fs::close`](crate::fs::close).
+    /// As [`fs::close`](crate::fs::close). `None` where that may take long.
     ///
     /// # Safety
     /// As for [`Operation::open`]; the descriptor is the operation's to close.
-    pub unsafe fn close(file: BorrowedFd<'_>) -> Operation {
-        Operation::new(What::Close { file: file.as_raw_fd(), may_wait: !is_quick_to_close(file) })
+    pub unsafe fn close(file: BorrowedFd<'_>) -> Option<Operation> {
+        is_quick_to_close(file).then(|| Operation::new(What::Close { file: file.as_raw_fd() }))
     }
 
     /// As [`fs::read`](crate::fs::read); never interrupted. `None` where a ring does something else.
@@ -273,9 +272,10 @@ impl What {
         const HERE: types::Fd = types::Fd(libc::AT_FDCWD);
         match *self {
             What::Open { path, flags, mode, may_wait } => {
-                by_worker(may_wait, opcode::OpenAt::new(HERE, path).flags(flags).mode(mode).build())
+                let entry = opcode::OpenAt::new(HERE, path).flags(flags).mode(mode).build();
+                if may_wait { entry.flags(squeue::Flags::ASYNC) } else { entry }
             }
-            What::Close { file, may_wait } => by_worker(may_wait, opcode::Close::new(types::Fd(file)).build()),
+            What::Close { file } => opcode::Close::new(types::Fd(file)).build(),
             What::Read(ref transfer) => transfer.read_entry(),
             What::Write(ref transfer) => transfer.write_entry(),
             What::Sync { file, data_only } => {
@@ -372,11 +372,6 @@ impl Transfer {
         let bytes = buf.iov_base.wrapping_byte_add(begun).cast_const();
         opcode::Write::new(file, bytes.cast(), size(buf.iov_len - begun)).offset(offset).build()
     }
-}
-
-/// Has a worker of the kernel's do it, which may wait; else it is done by who enters it, if it can be done at once.
-fn by_worker(may_wait: bool, entry: squeue::Entry) -> squeue::Entry {
-    if may_wait { entry.flags(squeue::Flags::ASYNC) } else { entry }
 }
 
 /// Whether closing it is a matter of a moment: nothing was written by it, and it is no socket whose last bytes may be
