@@ -21,5 +21,6 @@ const struct entry workloads[] = {
   {"pool-stat", pool_stat},
   {"pool-read", pool_read},
   {"pool-open", pool_open},
+  {"udp-transfer", udp_transfer},
   {NULL, NULL},
 };

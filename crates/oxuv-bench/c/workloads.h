@@ -24,3 +24,4 @@ void pool_work(long handles, long operations);
 void pool_stat(long handles, long operations);
 void pool_read(long handles, long operations);
 void pool_open(long handles, long operations);
+void udp_transfer(long handles, long operations);

@@ -29,6 +29,7 @@ pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::resu
         "udp-echo" => sockets::udp_echo(operations),
         "udp-flood" => sockets::udp_flood(operations),
         "udp-flood-try" => sockets::udp_flood_try(operations),
+        "udp-transfer" => sockets::udp_transfer(operations),
         "pool-work" | "pool-stat" | "pool-read" | "pool-open" => pool::run(program, handles, operations),
         _ => return Err(format!("there is no workload {program:?}")),
     };

@@ -1,10 +1,10 @@
 //! The workloads of `c/socket.c`: pipes, datagrams and bulk. The standard input is a socket.
 
-use std::cell::Cell;
-use std::net::{SocketAddr, UdpSocket};
+use std::cell::{Cell, RefCell};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 
-use oxuv::{Errno, Idle, Loop, Pipe, Result, Tcp, Udp};
+use oxuv::{Errno, Idle, Loop, Pipe, Result, Tcp, Udp, UdpOption};
 
 use crate::front::{Spent, timed_run};
 
@@ -16,7 +16,10 @@ const BATCH: usize = 100;
 thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(0) };
     static UNSENT: Cell<usize> = const { Cell::new(0) };
+    static UNRECEIVED: Cell<usize> = const { Cell::new(0) };
     static PEER: Cell<Option<SocketAddr>> = const { Cell::new(None) };
+    /// Who sends, and who receives.
+    static TRANSFER: RefCell<Option<(Udp, Udp)>> = const { RefCell::new(None) };
 }
 
 fn standard_input() -> Result<OwnedFd> {
@@ -136,4 +139,42 @@ pub(crate) fn udp_flood_try(operations: usize) -> Result<Spent> {
         }
     })?;
     timed_run(&lp)
+}
+
+/// With what only the Rust door has: those that are sent by one call are one for the kernel, until the closure gets each.
+pub(crate) fn udp_transfer(operations: usize) -> Result<Spent> {
+    const DATAGRAMS: &[u8] = &[b'x'; BATCH * DATAGRAM.len()];
+    fn transfer() -> Result<()> {
+        if UNSENT.get() + UNRECEIVED.get() > 0 {
+            return Ok(());
+        }
+        TRANSFER.with_borrow(|handles| {
+            let Some((sender, receiver)) = handles else { return Ok(()) };
+            if LEFT.get() == 0 {
+                return sender.close().and(receiver.close());
+            }
+            take(&LEFT, BATCH);
+            UNSENT.set(1);
+            UNRECEIVED.set(BATCH);
+            sender.send_segments(DATAGRAMS, DATAGRAM.len() as u16, PEER.get(), |_, sent| {
+                take(&UNSENT, 1);
+                sent.and_then(|()| transfer()).expect("all are sent");
+            })
+        })
+    }
+    let lp = Loop::new()?;
+    let (sender, receiver) = (Udp::new(&lp)?, Udp::new(&lp)?);
+    receiver.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    receiver.set(UdpOption::Coalesce(true))?;
+    receiver.receive_start(|_, datagram| {
+        take(&UNRECEIVED, 1);
+        datagram.and_then(|_| transfer()).expect("all are received");
+    })?;
+    LEFT.set(operations);
+    PEER.set(Some(receiver.local_addr()?));
+    TRANSFER.set(Some((sender, receiver)));
+    transfer()?;
+    let taken = timed_run(&lp)?;
+    TRANSFER.take();
+    Ok(taken)
 }

@@ -140,6 +140,7 @@ impl Workload {
         pool("read-64", "4 KiB read: 64 at a time", "pool-read", 64, 4, 200_000),
         pool("open-1", "open, read, close: 1 at a time", "pool-open", 1, 4, 20_000),
         pool("open-64", "open, read, close: 64 at a time", "pool-open", 64, 4, 100_000),
+        plain("udp-transfer", "UDP, 100 sent and received: 64 B", 1_000, 11_000, 200_000),
     ];
 
     pub(crate) fn from_name(name: &str) -> Result<&'static Workload, String> {

@@ -19,14 +19,9 @@ use crate::types::{UV_ASYNC, uv_handle_t, uv_loop_t};
 pub unsafe extern "C-unwind" fn uv_loop_fork(loop_: *mut uv_loop_t) -> c_int {
     // SAFETY: `loop_` was initialised. Its handles are valid until their close callbacks; nothing is called meanwhile.
     unsafe {
-        let forked = with(loop_, |core| Ok((core.after_fork()?, kernel::backend_fd(core.kernel()))));
-        let (is_child, backend_fd) = match forked {
-            Ok(forked) => forked,
-            Err(error) => return code(Err(error)),
-        };
-        (*loop_).backend_fd = backend_fd;
-        if is_child {
-            let Ok(mut walk) = with(loop_, |core| Ok(core.walk_begin())) else { return 0 };
+        if with(loop_, |core| Some(kernel::is_inherited(core.kernel()))) == Some(true)
+            && let Some(mut walk) = with(loop_, |core| Some(core.walk_begin()))
+        {
             while let Some((_, user)) = with(loop_, |core| core.walk_next(&mut walk)) {
                 let handle: *mut uv_handle_t = user.0.cast();
                 if (*handle).r#type == UV_ASYNC {
@@ -34,6 +29,6 @@ pub unsafe extern "C-unwind" fn uv_loop_fork(loop_: *mut uv_loop_t) -> c_int {
                 }
             }
         }
+        code(with(loop_, |core| core.after_fork().map(drop)))
     }
-    0
 }

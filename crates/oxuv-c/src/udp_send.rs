@@ -7,10 +7,11 @@ use std::slice;
 use libc::{AF_INET, AF_INET6, AF_UNIX, sockaddr};
 use oxuv_core::{AddressRef, Errno, Result};
 
+use crate::error::code;
 use crate::handle::with_open;
-use crate::loop_::User;
+use crate::loop_::{User, with};
 use crate::memory::{free, malloc};
-use crate::types::{uv_buf_t, uv_req_t, uv_req_type};
+use crate::types::{uv_buf_t, uv_loop_t, uv_req_t, uv_req_type};
 use crate::udp::{show_descriptor, uv_udp_t};
 use crate::write::{BUFSML, Bufs};
 
@@ -76,14 +77,16 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
             let sent = core.udp_send(key, User::of(req), to, bufs, |bufs| bufs.copy_to((*req).bufs));
             sent.map(|gone| gone.is_none()).map_err(|refused| refused.error)
         });
-        if sent != Ok(true) {
-            free_room(req);
-        }
         if (*udp).io_watcher.fd == -1 {
             show_descriptor(udp);
         }
-        if let Err(error) = sent {
-            return error.code();
+        match sent {
+            Ok(true) => {}
+            Ok(false) => free_room(req),
+            Err(error) => {
+                free_room(req);
+                return error.code();
+            }
         }
         (*udp).send_queue_count += 1;
         (*udp).send_queue_size += (*req).total;
@@ -91,12 +94,26 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
     0
 }
 
+/// A send is over, and as a rule others with it: they are told one after the other.
+///
+/// # Safety
+/// The core of `loop_` has just told so of `req`.
+pub(crate) unsafe fn all_sent(loop_: *mut uv_loop_t, req: *mut uv_udp_send_t, status: c_int) {
+    // SAFETY: says the caller. The loop is one that runs; if the callback has closed it, that is all.
+    unsafe {
+        sent(req, status);
+        while let Some((user, result)) = with(loop_, |core| core.next_sent()) {
+            sent(user.0.cast(), code(result));
+        }
+    }
+}
+
 /// A send is over: its request and its handle are shown as such, and the callback is called.
 ///
 /// # Safety
 /// The core has just told so of `req`.
 #[inline]
-pub(crate) unsafe fn sent(req: *mut uv_udp_send_t, status: c_int) {
+unsafe fn sent(req: *mut uv_udp_send_t, status: c_int) {
     // SAFETY: the core is done with the request's buffers. Its handle is valid: it has not been told that it is closed.
     unsafe {
         free_room(req);

@@ -29,6 +29,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.forget_caught();
             self.lose_jobs();
             self.fs_events_after_fork()?;
+        } else {
+            self.poll_changes_anew()?;
         }
         Ok(is_child)
     }

@@ -229,6 +229,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(())
     }
 
+    /// The kernel has forgotten what it polls, but the loop's descriptor is as it was.
+    pub(crate) fn poll_changes_anew(&mut self) -> Result<()> {
+        match &self.changes.fd {
+            Some(fd) => self.kernel.watch(K::number(fd), CHANGES, Readiness::READ, false),
+            None => Ok(()),
+        }
+    }
+
     /// Watches what is at a path for a handle that is stopped. Without effect if that fails.
     fn watch_path(&mut self, slot: u32, path: CString) -> Result<()> {
         let watch = self.add_watch(&path, Only::Anything)?;

@@ -284,7 +284,7 @@ fn after_a_fork_everything_is_watched_anew() {
     let (a, b) = (bed.watch(1, "/d", true), bed.watch(2, "/e", false));
     bed.sim.make_file("/d/f").unwrap();
     bed.sim.remove("/e").unwrap();
-    assert_eq!(bed.core.fs_events_after_fork(), Err(Errno::ENOENT));
+    assert_eq!(bed.core.after_fork(), Err(Errno::ENOENT));
     assert!(bed.core.is_active(a) && !bed.core.is_active(b));
     assert_eq!(bed.watched(), ["/d", "/d/a"]);
     bed.sim.make_file("/d/a/f").unwrap();

@@ -17,6 +17,8 @@
 //! * **Jobs** run on other threads, or the kernel does them, each once, and come back by [`Kernel::next_finished`] in the
 //!   order in which they were finished or cancelled. As long as one has come back and was not taken, a wait returns with
 //!   [`WAKE`], once. A kernel that goes takes its jobs with it: those that have not begun are dropped.
+//! * **A child's descriptor** is ready to be read when its end can be waited for, or soon will. A child without one has
+//!   ended, or SIGCHLD comes when it does.
 //! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`] without effect.
 //!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
 
@@ -32,8 +34,10 @@ pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
 pub use oxuv_os::fs::Listing;
 pub use oxuv_os::inotify::Only;
 pub use oxuv_os::net::{BindFlags, Keepalive};
+pub use oxuv_os::process::Exit;
 pub use oxuv_os::ring::{Answer, Bytes, Call, Operation};
 pub use oxuv_os::signal::Watching;
+pub use oxuv_os::spawn::{Command, Slot, TextList, Texts};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
@@ -165,6 +169,8 @@ pub trait Kernel {
     type Fd;
     /// What wakes this kernel's [`Kernel::wait`].
     type Waker: Wake + Clone;
+    /// A child process.
+    type Child;
     /// What runs on other threads: the front's jobs, and looks at files, which are the core's.
     type Job: Job + From<Shared<Look>>;
 
@@ -202,6 +208,11 @@ pub trait Kernel {
     /// # Errors
     /// EINTR when a signal handler ran. Any other error is final: this kernel cannot wait any more.
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize>;
+
+    /// The loop does not wait for a while; whoever watches [`backend_fd`](crate::linux::Linux::backend_fd) or its like instead
+    /// shall hear of what comes.
+    #[inline]
+    fn leave(&mut self) {}
 
     /// The event number `nth` of the last wait's batch.
     fn ready(&self, nth: usize) -> Ready;
@@ -454,7 +465,7 @@ pub trait Kernel {
     /// that one sent before has met with.
     fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;
 
-    /// Receives one datagram into `buf`, of which `received` tells then.
+    /// Receives one datagram into `buf`, of which `received` tells then; it was [`Received::NONE`].
     ///
     /// # Errors
     /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.
@@ -508,6 +519,44 @@ pub trait Kernel {
     /// # Errors
     /// ENOENT, ENOTDIR, EACCES, EMFILE, ENOMEM.
     fn list_directory(&mut self, path: &CStr) -> Result<Listing>;
+
+    /// A number, if there is a descriptor of it in this process.
+    ///
+    /// # Errors
+    /// EBADF.
+    fn check_open(&self, number: i32) -> Result<i32>;
+
+    /// Two sockets that are connected to each other. The first is for us, the second for a child to have a copy of: it is
+    /// blocking.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    fn connection(&mut self) -> Result<(Self::Fd, Self::Fd)>;
+
+    /// Makes a child process whose program runs when this returns.
+    ///
+    /// # Errors
+    /// What the child fails with: ENOENT, EACCES, ENOEXEC and others for the program or the directory; EBADF, EMFILE for
+    /// descriptors; EPERM, EINVAL for user and group. EAGAIN, ENOMEM. No child is left then.
+    fn spawn(&mut self, command: &Command<'_>, slots: &[Slot]) -> Result<Self::Child>;
+
+    /// The number of a child's process.
+    fn child_id(child: &Self::Child) -> i32;
+
+    /// The number of the descriptor that tells the child's end.
+    fn child_descriptor(child: &Self::Child) -> Option<i32>;
+
+    /// How a child has ended, once; `None` while it has not.
+    ///
+    /// # Errors
+    /// ECHILD when that cannot be known (any more).
+    fn wait_child(&mut self, child: &Self::Child) -> Result<Option<Exit>>;
+
+    /// Sends a child a signal; 0 only looks whether it is there.
+    ///
+    /// # Errors
+    /// ESRCH; EINVAL for a number that is no signal; EPERM.
+    fn kill_child(&mut self, child: &Self::Child, signal: i32) -> Result<()>;
 
     /// Has a job done elsewhere: run on another thread, or by the kernel itself. `request` comes back with it.
     ///

@@ -38,6 +38,8 @@ mod fs_event_tests;
 mod fs_event_told;
 mod fs_event_tree;
 mod fs_poll;
+#[cfg(test)]
+mod fs_poll_tests;
 mod handle;
 mod heap;
 mod job;
@@ -54,6 +56,9 @@ mod pipe_tests;
 mod poll;
 mod poll_handle;
 pub mod pool;
+mod process;
+#[cfg(test)]
+mod process_tests;
 mod read;
 #[cfg(target_os = "linux")]
 mod ring;
@@ -89,6 +94,7 @@ pub use fs_poll::{FsChange, Look};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Address, AddressRef, Errno, InternetAddress, Result, fs};
 pub use pool::{Lane, Ticket};
+pub use process::Stdio;
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
 pub use turn::Suspended;

@@ -7,10 +7,12 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
-use oxuv_os::epoll::{Epoll, Event, EventFlags};
+use oxuv_os::epoll::{Epoll, Event, EventData, EventFlags};
 use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::process::Child;
 use oxuv_os::signal::Signals;
+use oxuv_os::spawn::spawn;
 use oxuv_os::tty::{self, Modes, Opened};
 use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
@@ -24,10 +26,10 @@ pub use crate::pool::PoolOf;
 
 use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
-    Readiness, Ready, Received, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
+    Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only,
+    Queue, Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
-use crate::pool::{Counter, Lane, Pool, Ticket};
+use crate::pool::{Counter, Lane, MOMENT, Pool, Rest, Ticket};
 use crate::ring::{Returned, RingJobs};
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, a spare descriptor, and a ring for files.
@@ -119,6 +121,45 @@ impl<J: Job> Linux<J> {
         &self.jobs.pool
     }
 
+    /// True in a child of the process that this belongs to, until [`Kernel::after_fork`].
+    pub fn is_inherited(&self) -> bool {
+        self.process != Process::current()
+    }
+
+    #[inline]
+    fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
+        if self.blocks_sigprof {
+            self.epoll.wait_without_sigprof(&mut self.events, timeout)
+        } else {
+            self.epoll.wait(&mut self.events, timeout)
+        }
+    }
+
+    /// Waits, while nobody wakes the loop for the first job that comes back.
+    #[inline(never)]
+    fn wait_for_jobs(&mut self, timeout: Option<u64>) -> Result<()> {
+        let may_be_brief = Epoll::is_exact() && timeout.is_none_or(|timeout| timeout > MOMENT);
+        match self.jobs.rest(may_be_brief) {
+            Rest::Long => return self.wait_now(timeout),
+            Rest::Found => self.wait_now(Some(0))?,
+            Rest::Briefly => {
+                let deadline = timeout.map(|timeout| clock::now().saturating_add(timeout));
+                self.wait_now(Some(MOMENT))?;
+                if !self.events.is_empty() {
+                    return Ok(());
+                }
+                if self.jobs.rest_on() == Rest::Long {
+                    return self.wait_now(deadline.map(|deadline| deadline.saturating_sub(clock::now())));
+                }
+            }
+        }
+        // What nobody has said. Behind a full batch it is said by the next.
+        if self.events.len() < BATCH {
+            self.events.push(Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) });
+        }
+        Ok(())
+    }
+
     /// The epoll descriptor: readable when a turn of the loop would find something to do.
     #[doc(alias = "uv_backend_fd")]
     pub fn backend_fd(&self) -> RawFd {
@@ -130,6 +171,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
+    type Child = Child;
 
     #[inline]
     fn now(&self) -> u64 {
@@ -170,12 +212,19 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         if self.ring.must_enter() {
             self.enter_ring();
         }
-        if self.blocks_sigprof {
-            self.epoll.wait_without_sigprof(&mut self.events, timeout)?;
+        if self.jobs.is_awake {
+            self.wait_for_jobs(timeout)?;
         } else {
-            self.epoll.wait(&mut self.events, timeout)?;
+            self.wait_now(timeout)?;
         }
         Ok(self.events.len())
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        if self.jobs.is_awake && self.jobs.rest(false) == Rest::Found {
+            self.waker.wake();
+        }
     }
 
     #[inline]
@@ -419,6 +468,37 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
         fs::list(path)
+    }
+
+    fn check_open(&self, number: i32) -> Result<i32> {
+        oxuv_os::check_open(number)
+    }
+
+    fn connection(&mut self) -> Result<(Descriptor, Descriptor)> {
+        self.spare.refill();
+        let (ours, theirs) = unix::pair()?;
+        oxuv_os::set_nonblocking(ours.as_raw_fd())?;
+        Ok((Descriptor::not_standard(ours)?, Descriptor::not_standard(theirs)?))
+    }
+
+    fn spawn(&mut self, command: &Command<'_>, slots: &[Slot]) -> Result<Child> {
+        spawn(command, slots)
+    }
+
+    fn child_id(child: &Child) -> i32 {
+        child.id()
+    }
+
+    fn child_descriptor(child: &Child) -> Option<i32> {
+        child.descriptor()
+    }
+
+    fn wait_child(&mut self, child: &Child) -> Result<Option<Exit>> {
+        child.try_wait()
+    }
+
+    fn kill_child(&mut self, child: &Child, signal: i32) -> Result<()> {
+        child.kill(signal)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {

@@ -48,14 +48,12 @@ pub(crate) struct Signals {
     left: Option<usize>,
     /// The one-shot handle whose callback runs.
     telling: Option<Key>,
-    /// The numbers that the core itself has heard of, as bits.
-    heard: u64,
 }
 
 impl Default for Signals {
     fn default() -> Self {
         let (watchers, caught) = (Vec::new(), VecDeque::new());
-        Signals { handles: Slab::new(), watchers, caught, are_due: false, left: None, telling: None, heard: 0 }
+        Signals { handles: Slab::new(), watchers, caught, are_due: false, left: None, telling: None }
     }
 }
 
@@ -92,11 +90,6 @@ impl Signals {
     }
 }
 
-/// The bit of a signal in a set, none for a number that is no signal.
-fn bit(number: i32) -> u64 {
-    u32::try_from(number - 1).ok().and_then(|place| 1_u64.checked_shl(place)).unwrap_or(0)
-}
-
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// A new signal handle, stopped.
     ///
@@ -123,15 +116,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_signal_start_oneshot")]
     pub fn signal_start(&mut self, key: Key, number: i32, once: bool) -> Result<()> {
         let index = self.open_handle(key, Kind::Signal)?;
-        if self.signals.telling == Some(key) {
-            self.signals.telling = None;
-        }
-        self.hand_on_signals();
+        self.catch_up();
         let state = self.slots[index].state;
         let Signal { number: before, once: was_once, .. } = self.signals.handles[state];
         let others = self.signals.how_others_watch(key, number);
         let how = if once && others != Watching::Always { Watching::Once } else { Watching::Always };
         self.kernel.watch_signal(number, how)?;
+        if self.signals.telling == Some(key) {
+            self.signals.telling = None;
+        }
         if (before, was_once) == (number, once) {
             return Ok(());
         }
@@ -172,7 +165,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let (key, state) = (self.slots.key(index), self.slots[index].state);
         let number = self.signals.handles[state].number;
         if number != 0 {
-            self.hand_on_signals();
+            self.catch_up();
             self.signals.handles[state].number = 0;
             self.stop_watching(key, number, 0);
             self.set_inactive(index);
@@ -192,7 +185,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ///
     /// # Errors
     /// As [`Core::signal_start`].
-    pub fn hear_signal(&mut self, number: i32) -> Result<()> {
+    pub(crate) fn hear_signal(&mut self, number: i32) -> Result<()> {
         self.unhear_signal(number);
         self.signals.watchers.try_reserve(self.signals.handles.bound() + 2)?;
         self.kernel.watch_signal(number, Watching::Always)?;
@@ -201,22 +194,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The core itself does not hear of a signal any more.
-    pub fn unhear_signal(&mut self, number: i32) {
-        self.hand_on_signals();
+    pub(crate) fn unhear_signal(&mut self, number: i32) {
+        self.catch_up();
         self.stop_watching(Key::default(), number, 0);
     }
 
-    /// True if the core itself has heard of a signal since this was last asked.
-    pub fn take_heard(&mut self, number: i32) -> bool {
-        let bit = bit(number);
-        let was_heard = self.signals.heard & bit != 0;
-        self.signals.heard &= !bit;
-        was_heard
+    /// Hands on what has come by now: who hears of what is about to change.
+    fn catch_up(&mut self) {
+        self.hand_on_signals();
+        if !self.signals.caught.is_empty() && !self.signals.are_due {
+            self.mailbox.look_again();
+        }
     }
 
     /// Hands on what has come. What there is no memory for stays with the kernel.
     fn hand_on_signals(&mut self) {
-        let had_some = !self.signals.caught.is_empty();
         while self.signals.caught.try_reserve(self.signals.watchers.len()).is_ok()
             && let Some(number) = self.kernel.next_signal()
         {
@@ -228,9 +220,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     self.signals.handles[self.slots[index].state].owed += 1;
                 }
             }
-        }
-        if !had_some && !self.signals.caught.is_empty() {
-            self.mailbox.look_again();
         }
     }
 
@@ -276,8 +265,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     fn tell_caught(&mut self, Caught { number, key }: Caught) -> Option<Event<U>> {
         if key == Key::default() {
-            self.signals.heard |= bit(number);
-            return None;
+            // The core hears of no other than SIGCHLD.
+            self.look_after_unwatched();
+            return self.next_exit();
         }
         let index = self.slots.find_kind(key, Kind::Signal).ok()?;
         let signal = &mut self.signals.handles[self.slots[index].state];
@@ -318,6 +308,5 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 self.signals.handles[self.slots[index].state].owed -= 1;
             }
         }
-        (self.signals.are_due, self.signals.left, self.signals.heard) = (false, None, 0);
     }
 }

@@ -124,6 +124,33 @@ fn a_one_shot_handle_is_active_in_its_callback_and_may_start_anew() {
 }
 
 #[test]
+fn a_one_shot_handle_is_stopped_after_a_fork_or_a_start_that_fails_in_its_callback() {
+    let (sim, mut core) = core();
+    let once = started(&mut core, 1, INT, true);
+    for number in [INT, 0] {
+        core.signal_start(once, INT, true).unwrap();
+        sim.raise(INT);
+        core.begin(Mode::Default);
+        assert!(matches!(core.next(), Some(Event::Signal { user: 1, .. })));
+        if number == INT {
+            core.after_fork().unwrap();
+        } else {
+            core.signal_start(once, number, true).unwrap_err();
+        }
+        assert_eq!((core.next(), core.end()), (None, Ok(false)));
+    }
+}
+
+#[test]
+fn a_signal_costs_no_other_turn() {
+    let (sim, mut core) = core();
+    started(&mut core, 1, INT, false);
+    sim.raise(INT);
+    assert_eq!(turn(&mut core), [(1, INT)]);
+    assert_eq!(core.backend_timeout(), None);
+}
+
+#[test]
 fn a_start_that_fails_changes_nothing() {
     let (sim, mut core) = core();
     let key = started(&mut core, 1, INT, false);
@@ -157,14 +184,7 @@ fn the_core_hears_for_itself() {
     core.hear_signal(INT).unwrap();
     core.hear_signal(INT).unwrap();
     assert!(sim.raise(INT));
-    turn(&mut core);
-    assert!(!core.take_heard(INT), "nothing is alive, so nothing is done");
-    let idle = core.idle_init(0).unwrap();
-    core.watcher_start(idle).unwrap();
-    core.begin(Mode::NoWait);
-    while core.next().is_some() {}
-    assert!(core.take_heard(INT));
-    assert!(!core.take_heard(INT) && !core.take_heard(TERM));
+    assert_eq!(turn(&mut core), []);
     core.unhear_signal(INT);
     assert!(!sim.raise(INT));
 }

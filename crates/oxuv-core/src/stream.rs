@@ -317,7 +317,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 self.step.stage = Stage::None;
                 None
             }
-            Stage::UdpReport if self.step.reports > 0 => self.step_report_sent(),
             Stage::Report if self.step.reports == 0 && self.streams[self.step.state].is_drained() => {
                 self.step.stage = Stage::None;
                 None

@@ -100,6 +100,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// The error with which the kernel's wait failed for good: EBADF when foreign hands closed the loop's descriptor.
     pub fn end(&mut self) -> Result<bool> {
+        self.kernel.leave();
         match self.poll.fault.take() {
             Some(error) => Err(error),
             None => Ok(self.turn.alive),
@@ -285,5 +286,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.pending.abandon();
         self.abandon_poll();
         self.abandon_closing();
+        self.kernel.leave();
     }
 }

@@ -55,14 +55,18 @@ pub(crate) fn send_some<'a, K: Kernel, T: Buffers + 'a>(
     joins: &mut Option<bool>,
     datagrams: impl Iterator<Item = Outgoing<'a, T>> + Clone,
 ) -> Result<usize> {
-    if *joins != Some(false)
+    let mut rest = datagrams.clone();
+    let Some(first) = rest.next() else { return Ok(0) };
+    if first.buffers.count() > PARTS || rest.next().is_none() {
+        return send_one(kernel, fd, &first).map(|()| 1);
+    }
+    // With those two, there are so many.
+    let has_many = rest.nth(FEWEST - 3).is_some();
+    if has_many
+        && *joins != Some(false)
         && let Some(result) = send_joined(kernel, fd, joins, datagrams.clone())
     {
         return result;
-    }
-    let Some(first) = datagrams.clone().next() else { return Ok(0) };
-    if first.buffers.count() > PARTS {
-        return send_one(kernel, fd, &first).map(|()| 1);
     }
     match send_batch(kernel, fd, datagrams) {
         Err(Errno::ENOBUFS) => Err(Errno::EAGAIN),
@@ -77,6 +81,7 @@ const FEWEST: usize = 4;
 const LARGEST_JOINED: usize = 1452;
 
 /// Sends the first of the datagrams as one. `None` when they go better one by one.
+#[inline(never)]
 fn send_joined<'a, K: Kernel, T: Buffers + 'a>(
     kernel: &mut K,
     fd: &K::Fd,
@@ -137,6 +142,7 @@ fn join<'a, T: Buffers + 'a>(
 const PARTS: usize = 64;
 
 /// Sends the first of the datagrams, which has no more than [`PARTS`] parts, and those behind it that there is room for.
+#[inline(never)]
 fn send_batch<'a, K: Kernel, T: Buffers + 'a>(
     kernel: &mut K,
     fd: &K::Fd,
@@ -169,3 +175,7 @@ fn fill<'a>(slices: &mut [IoSlice<'a>], buffers: &'a impl Buffers) {
         *slice = IoSlice::new(buffers.get(nth));
     }
 }
+
+#[cfg(test)]
+#[path = "udp_batch_tests.rs"]
+mod tests;

@@ -65,8 +65,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.udp(key).is_ok_and(|udp| udp.is(UdpFlags::SEVERAL))
     }
 
-    /// Answers [`Event::NeedDatagramBuffer`]: receives one datagram into `buf`, of which `received` tells then. False when
-    /// nothing was received (EAGAIN), or when receiving was stopped or the handle closed since the event: the buffer is
+    /// Answers [`Event::NeedDatagramBuffer`]: receives one datagram into `buf`, of which `received` tells then; before,
+    /// it is [`Received::NONE`]. False when nothing was received (EAGAIN), or when receiving was stopped or the handle closed since the event: the buffer is
     /// given back, that is all.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// As [`Core::udp_receive_into`], for several datagrams, each of which is received into a part of `buf` of
-    /// [`DATAGRAM_SIZE`] bytes. The batch stays empty when nothing was received.
+    /// [`DATAGRAM_SIZE`] bytes. The batch, which is empty before, stays so when nothing was received.
     ///
     /// # Errors
     /// EINVAL when `buf` is smaller than one such part; else as [`Core::udp_receive_into`].

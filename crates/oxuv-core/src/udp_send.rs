@@ -1,5 +1,7 @@
 //! Sending datagrams.
 
+use std::array::from_fn;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use oxuv_os::{AddressRef, AsAddress, Errno, InternetAddress, Result};
@@ -29,43 +31,6 @@ impl<'a> From<Option<AddressRef<'a>>> for Target<'a> {
     }
 }
 
-/// Where a datagram that waits is to be sent to.
-#[derive(Debug)]
-enum Destination {
-    Connected,
-    Internet(InternetAddress),
-    /// The bytes of any other address.
-    Other(Vec<u8>),
-}
-
-impl Destination {
-    #[inline]
-    fn of(address: Option<AddressRef<'_>>) -> Result<Destination> {
-        let Some(address) = address else { return Ok(Destination::Connected) };
-        match InternetAddress::copied(address) {
-            Some(copy) => Ok(Destination::Internet(copy)),
-            None => Destination::other(address),
-        }
-    }
-
-    #[cold]
-    fn other(address: AddressRef<'_>) -> Result<Destination> {
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(address.bytes().len())?;
-        bytes.extend_from_slice(address.bytes());
-        Ok(Destination::Other(bytes))
-    }
-
-    #[inline]
-    fn address(&self) -> Option<AddressRef<'_>> {
-        match self {
-            Destination::Connected => None,
-            Destination::Internet(address) => Some(address.as_ref()),
-            Destination::Other(bytes) => Some(AddressRef::new(bytes)),
-        }
-    }
-}
-
 /// A datagram that was given to be sent, until that is reported.
 #[derive(Debug)]
 pub(crate) struct Send<U, B> {
@@ -76,19 +41,45 @@ pub(crate) struct Send<U, B> {
     total: usize,
     /// What is kept of it, to be handed back with the report; nothing if it was sent by its call.
     buffers: Option<B>,
-    to: Destination,
+    /// Where it is to be sent to; none: where the handle is connected to, or `other`.
+    to: InternetAddress,
+    /// The bytes of an address that is none of the internet's.
+    other: Vec<u8>,
     options: SendOptions,
     /// What of it has gone, if it is several.
     segments: Segments,
 }
 
 impl<U, B> Send<U, B> {
-    /// Borrowed, to be sent. `None` if that was done by its call.
+    /// Borrowed, to be sent. `None` of one that was sent by its call, or that is several.
     #[inline]
     fn outgoing(&self) -> Option<Outgoing<'_, B>> {
-        let buffers = self.buffers.as_ref()?;
-        Some(Outgoing { buffers, to: self.to.address(), options: given(&self.options) })
+        let buffers = self.buffers.as_ref().filter(|_| self.options.segment_size.is_none())?;
+        Some(Outgoing { buffers, to: self.address(), options: given(&self.options) })
     }
+
+    #[inline]
+    fn address(&self) -> Option<AddressRef<'_>> {
+        match self.to.is_none() {
+            false => Some(self.to.as_ref()),
+            true => (!self.other.is_empty()).then(|| AddressRef::new(&self.other)),
+        }
+    }
+}
+
+/// A copy of an address that is none of the internet's.
+#[cold]
+fn copy_other(address: AddressRef<'_>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(address.bytes().len())?;
+    bytes.extend_from_slice(address.bytes());
+    Ok(bytes)
+}
+
+/// The elements of a queue from this one on, as far as they lie in a row.
+fn in_a_row<T>(queue: &VecDeque<T>, first: usize) -> impl Iterator<Item = &T> + Clone {
+    let (front, back) = queue.as_slices();
+    front.get(first..).filter(|rest| !rest.is_empty()).unwrap_or_else(|| &back[first - front.len()..]).iter()
 }
 
 /// The options, if there are any.
@@ -141,14 +132,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ) -> Result<Option<T>, Refused<T>> {
         let to = to.into();
         match self.prepare_send(key, &to, &buffers) {
-            Ok(total) => self.begin_send(key, user, &to, buffers, total, keep),
+            Ok((state, total)) => self.begin_send(key, state, user, &to, buffers, total, keep),
             Err(error) => Err(Refused { error, given: buffers }),
         }
     }
 
-    /// Everything that a send may be refused for, but for memory to remember its address.
+    /// Everything that a send may be refused for, but for memory to remember its address. Returns the handle's state, and
+    /// the number of bytes.
     #[inline]
-    fn prepare_send(&mut self, key: Key, to: &Target<'_>, buffers: &impl Buffers) -> Result<usize> {
+    fn prepare_send(&mut self, key: Key, to: &Target<'_>, buffers: &impl Buffers) -> Result<(u32, usize)> {
         let index = self.open_handle(key, Kind::Udp)?;
         let state = self.slots[index].state;
         let udp = &mut self.udps[state];
@@ -161,7 +153,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.bind_to_send(key, to.address)?;
             self.check_free(self.udps[state].watch.number, Some(index))?;
         }
-        Ok(total)
+        Ok((state, total))
     }
 
     /// A handle without a socket gets one for the family of the address that is sent to.
@@ -177,9 +169,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     #[inline]
+    #[expect(clippy::too_many_arguments)] // The second half of `udp_send`, with what the first has found out.
     fn begin_send<T: Buffers>(
         &mut self,
         key: Key,
+        state: u32,
         user: U,
         to: &Target<'_>,
         buffers: T,
@@ -187,12 +181,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         keep: impl FnOnce(T) -> B,
     ) -> Result<Option<T>, Refused<T>> {
         let index = key.index;
-        // What a report's callback sends follows when all reports are told.
-        let is_reporting = self.step.stage == Stage::UdpReport && self.step.key == key;
-        let udp = &mut self.udps[self.slots[index].state];
+        let udp = &mut self.udps[state];
         let mut segments = Segments::default();
+        // What a report's callback sends follows when all reports are told.
         if udp.sends.is_empty()
-            && !is_reporting
+            && !(self.step.stage == Stage::UdpReport && self.step.key == key)
             && let Some(fd) = &udp.fd
         {
             let result = match to.options.segment_size {
@@ -203,40 +196,43 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Some(_) => segments.send(&mut self.kernel, fd, &mut udp.flags, to, buffers.get(0)),
             };
             if result != Err(Errno::EAGAIN) {
-                let (to, options) = (Destination::Connected, SendOptions::PLAIN);
-                udp.sends.push_back(Send { user, result, total, buffers: None, to, options, segments });
-                udp.ended = 1;
-                self.note_send(index, total);
-                self.feed_udp(index);
+                let (to, other, options) = (InternetAddress::none(), Vec::new(), SendOptions::PLAIN);
+                udp.sends.push_back(Send { user, result, total, buffers: None, to, other, options, segments });
+                (udp.ended, udp.queued) = (1, total);
+                self.pending.feed_udp(&mut udp.flags, key);
+                self.requests += 1;
+                self.set_active(index);
                 return Ok(Some(buffers));
             }
         }
-        let destination = match Destination::of(to.address) {
-            Ok(destination) => destination,
-            Err(error) => return Err(Refused { error, given: buffers }),
-        };
-        let is_wanted = udp.ended < udp.sends.len();
+        let (mut short, mut other) = (InternetAddress::none(), Vec::new());
+        if let Some(address) = to.address {
+            short = InternetAddress::copied(address);
+            if short.is_none() {
+                other = match copy_other(address) {
+                    Ok(bytes) => bytes,
+                    Err(error) => return Err(Refused { error, given: buffers }),
+                };
+            }
+        }
+        let is_first = udp.ended == udp.sends.len();
+        udp.queued += total;
         udp.sends.push_back(Send {
             user,
             result: Ok(()),
             total,
             buffers: Some(keep(buffers)),
-            to: destination,
+            to: short,
+            other,
             options: to.options,
             segments,
         });
-        self.note_send(index, total);
-        if !is_wanted {
+        self.requests += 1;
+        if is_first {
+            self.set_active(index);
             self.want(index, Readiness::WRITE);
         }
         Ok(None)
-    }
-
-    #[inline]
-    fn note_send(&mut self, index: u32, total: usize) {
-        self.udps[self.slots[index].state].queued += total;
-        self.requests += 1;
-        self.set_active(index);
     }
 
     /// Sends a datagram if the kernel takes it at once, and returns its number of bytes.
@@ -285,10 +281,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         (MOST..count).try_for_each(|nth| checked(&self.udps[state], nth).map(drop))?;
         let mut sent = 0;
         loop {
-            let mut batch = [const { None }; MOST];
-            for (place, nth) in batch.iter_mut().zip(sent..count) {
-                *place = Some(checked(&self.udps[state], nth)?);
-            }
+            let mut error = Ok(());
+            let batch: [_; MOST] = from_fn(|nth| match error {
+                Ok(()) if sent + nth < count => {
+                    checked(&self.udps[state], sent + nth).map_err(|refused| error = Err(refused)).ok()
+                }
+                _ => None,
+            });
+            error?;
             let Some((_, first)) = &batch[0] else { return Err(Errno::EINVAL) };
             if self.udps[state].count() > 0 {
                 return Err(Errno::EAGAIN);
@@ -376,12 +376,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         };
         while let Some(first) = sends.get_mut(*ended) {
             let sent = if first.options.segment_size.is_some() {
-                let Send { to, options, buffers: Some(buffers), segments, .. } = first else { return false };
-                let to = Target { address: to.address(), options: *options };
-                segments.send(&mut self.kernel, fd, flags, &to, buffers.get(0)).map(|()| 1)
+                let mut segments = first.segments;
+                let Some(buffers) = &first.buffers else { return false };
+                let to = Target { address: first.address(), options: first.options };
+                let sent = segments.send(&mut self.kernel, fd, flags, &to, buffers.get(0)).map(|()| 1);
+                first.segments = segments;
+                sent
             } else {
-                let single = sends.range(*ended..).take_while(|send| send.options.segment_size.is_none());
-                send_some(&mut self.kernel, fd, joins, single.map_while(Send::outgoing))
+                send_some(&mut self.kernel, fd, joins, in_a_row(sends, *ended).map_while(Send::outgoing))
             };
             match sent {
                 Ok(0) | Err(Errno::EAGAIN) => return false,
@@ -428,11 +430,30 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return None;
         }
         let Send { user, result, total, buffers, .. } = udp.sends.pop_front()?;
+        if udp.sends.is_empty() {
+            // So the next ones lie in a row.
+            udp.sends.clear();
+        }
         udp.ended -= 1;
         udp.queued -= total;
         self.spent = buffers;
         self.requests -= 1;
         Some(Event::Sent { key, user, result })
+    }
+
+    /// What [`Core::next`] would give, if that is again an event of the same kind and handle as the last one,
+    /// [`Event::Sent`]: `user` and `result` of it. It gets there quicker, and where many datagrams are sent it is most of
+    /// what there is to tell.
+    #[inline]
+    pub fn next_sent(&mut self) -> Option<(U, Result<()>)> {
+        if self.step.stage != Stage::UdpReport || self.step.reports == 0 {
+            return None;
+        }
+        self.step.reports -= 1;
+        match self.report_datagram(self.step.key, self.step.state) {
+            Some(Event::Sent { user, result, .. }) => Some((user, result)),
+            _ => None,
+        }
     }
 
     /// Ends the sends that have not gone, of a handle that is closed.

@@ -194,7 +194,7 @@ fn header(datagram: &Datagram<'_>, control: &mut Control) -> msghdr {
     header
 }
 
-/// Receives one datagram into `buf`; `received` says what is to be said of it. After an error it says nothing.
+/// Receives one datagram into `buf`; `received`, which was [`Received::NONE`], says what is to be said of it.
 ///
 /// # Errors
 /// EAGAIN when there is none; ECONNREFUSED and others that a datagram sent before has met with.
@@ -205,7 +205,6 @@ pub fn receive<'a>(
     queue: Queue,
     received: &mut Received<'a>,
 ) -> Result<()> {
-    *received = Received::NONE;
     let mut control = MaybeUninit::<Control>::uninit();
     let mut iov = iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
     // SAFETY: integers and pointers only; zero is a value of all of them.
@@ -227,7 +226,7 @@ pub fn receive<'a>(
 }
 
 /// Receives datagrams into `buf`, each into the next `size` bytes of it: as many as have come and fit, up to [`BATCH`].
-/// They are in `batch` then; after an error there is nothing in it.
+/// They are in `batch` then, which was empty.
 ///
 /// # Errors
 /// EINVAL when there is no room for one; else as [`receive`].
@@ -243,7 +242,6 @@ pub fn receive_several<'a>(
     // SAFETY: integers and pointers only; zero is a value of all of them.
     let mut messages: [mmsghdr; BATCH] = unsafe { zeroed() };
     let mut room = 0;
-    *batch = Batch::default();
     for (nth, part) in buf.chunks_exact_mut(size).take(BATCH).enumerate() {
         iovs[nth] = iovec { iov_base: part.as_mut_ptr().cast(), iov_len: size };
         let header = &mut messages[nth].msg_hdr;

@@ -7,7 +7,7 @@ use rustix::event::{Timespec, epoll};
 
 use crate::{Errno, Result, descriptor};
 
-pub use rustix::event::epoll::EventFlags;
+pub use rustix::event::epoll::{EventData, EventFlags};
 
 /// What happened to a descriptor, and the token that it was registered with.
 pub type Event = epoll::Event;
@@ -95,6 +95,11 @@ impl Epoll {
             Some(0) => self.wait_milliseconds(events, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })),
             Some(nanoseconds) => self.wait_nanoseconds(events, nanoseconds),
         }
+    }
+
+    /// False once the kernel has refused to wait for anything else than milliseconds.
+    pub fn is_exact() -> bool {
+        HAS_PWAIT2.load(Relaxed)
     }
 
     #[inline]

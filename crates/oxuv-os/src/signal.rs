@@ -35,6 +35,16 @@ pub fn real_time(nth: u8) -> Option<i32> {
     (number <= libc::SIGRTMAX()).then_some(number)
 }
 
+/// Sends a signal to the calling thread, which has it when this returns, unless it blocks it.
+///
+/// # Errors
+/// EINVAL for what is no signal.
+pub fn raise(number: i32) -> Result<()> {
+    // SAFETY: a number. What comes of it the process has said by its actions.
+    let refused = unsafe { libc::pthread_kill(libc::pthread_self(), number) };
+    if refused != 0 { Err(Errno::from_raw(refused)) } else { Ok(()) }
+}
+
 /// How a loop watches a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Watching {

@@ -101,7 +101,7 @@ impl Loop {
     }
 
     fn on(kernel: Linux, grain: Duration) -> Result<Loop> {
-        let core = Core::new(kernel, Config { grain: nanoseconds(grain) })?;
+        let core = Core::new(kernel, Config { grain: nanoseconds(grain), ..Config::default() })?;
         Ok(Loop(LoopRef(Rc::new(Inner {
             core: RefCell::new(Some(core)),
             callbacks: Callbacks::default(),

@@ -28,10 +28,7 @@ use crate::{Handle, LoopRef, Result};
 ///     assert_eq!(number, Signal::USR1);
 ///     signal.close().unwrap();
 /// })?;
-/// # oxuv::Timer::new(&lp)?.start(std::time::Duration::ZERO, |timer| {
-/// #     std::process::Command::new("kill").args(["-USR1", &std::process::id().to_string()]).status().unwrap();
-/// #     timer.close().unwrap();
-/// # })?;
+/// Signal::raise(Signal::USR1)?;
 /// lp.run(Mode::Default)?;
 /// # Ok::<(), oxuv::Errno>(())
 /// ```
@@ -76,6 +73,15 @@ impl Signal {
 }
 
 impl Signal {
+    /// Sends a signal to the calling thread, which has it when this returns. If nobody waits for it, that may be the end of
+    /// the process. Number 0 only looks whether this can be done.
+    ///
+    /// # Errors
+    /// EINVAL for what is no signal.
+    pub fn raise(number: i32) -> Result<()> {
+        signal::raise(number)
+    }
+
     /// A new handle, stopped.
     ///
     /// # Errors

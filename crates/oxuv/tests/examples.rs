@@ -3,15 +3,16 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::time::Instant;
 
 use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-const EXAMPLES: [&str; 15] = [
+const EXAMPLES: [&str; 16] = [
     "event_queue",
     "lookup",
     "pass_listener",
@@ -20,6 +21,7 @@ const EXAMPLES: [&str; 15] = [
     "prepare",
     "prepare_timer",
     "read_file",
+    "shutdown",
     "tcp_echo",
     "tcp_refused",
     "timer",
@@ -240,6 +242,34 @@ fn pipe_echo_sends_back_what_it_gets_and_removes_its_file() {
 
 fn end_by(example: &Example, signal: Signal) {
     kill_process(Pid::from_raw(example.id() as i32).unwrap(), signal).unwrap();
+}
+
+#[test]
+fn shutdown_serves_to_the_end_those_whom_it_has() {
+    let server = Example::start("shutdown", &["127.0.0.1:0"]);
+    let address: SocketAddr = server.line().strip_prefix("serving ").unwrap().parse().unwrap();
+    let mut peer = TcpStream::connect(address).unwrap();
+    let mut back = [0; 5];
+    peer.write_all(b"hello").unwrap();
+    peer.read_exact(&mut back).unwrap();
+    end_by(&server, Signal::TERM);
+    assert_eq!(server.line(), "signal 15: no more connections");
+    assert!(TcpStream::connect(address).is_err());
+    peer.write_all(b"still").unwrap();
+    peer.read_exact(&mut back).unwrap();
+    assert_eq!(&back, b"still");
+    drop(peer);
+    let (lines, errors, status) = server.end();
+    assert!(status.success() && errors.is_empty());
+    assert_eq!(lines, ["all done"]);
+
+    let server = Example::start("shutdown", &["127.0.0.1:0"]);
+    let address: SocketAddr = server.line().strip_prefix("serving ").unwrap().parse().unwrap();
+    let _peer = TcpStream::connect(address).unwrap();
+    end_by(&server, Signal::INT);
+    server.line();
+    end_by(&server, Signal::INT);
+    assert_eq!(server.end().2.signal(), Some(2));
 }
 
 #[test]

@@ -292,7 +292,7 @@ static void close_visited(uv_handle_t* handle, void* arg) {
 
 /* The memory's first handle cannot be reached any more: the loop keeps it, and says so. Nothing else is harmed. */
 static void a_handle_initialised_twice(void) {
-  uv_loop_t its;
+  static uv_loop_t its; /* there until the end */
   uv_timer_t other;
   int visits = 0;
   CHECK(uv_loop_init(&its) == 0);

@@ -36,6 +36,11 @@ programs! {
     bugs_that_were_reported_of_udp: "udp_reported.c";
     callbacks_may_be_left_by_longjmp: "jump.c";
     callbacks_may_do_anything_to_any_handle: "reentrant.c";
+    children_are_made_and_end: "process.c";
+    children_cost_no_copy_of_our_memory: "process_memory.c";
+    children_have_the_descriptors_asked_for: "process_descriptors.c";
+    children_have_their_own_signals: "process_signals.c";
+    children_whose_descriptors_are_refused: "process_refused.c";
     children_of_a_fork: "fork.c";
     clocks_sleep_and_random_bytes: "clock.c";
     conditions: "thread_condition.c";
@@ -57,6 +62,8 @@ programs! {
     files_are_read_and_written: "fs_file.c";
     files_have_names_and_permissions: "fs_names.c";
     files_have_times: "fs_times.c";
+    files_tell_of_changes: "fs_event.c";
+    files_are_looked_at_again_and_again: "fs_poll.c";
     handles_are_printed: "print.c";
     libraries_are_loaded_and_searched: "dl.c";
     links_and_where_paths_lead: "fs_links.c";

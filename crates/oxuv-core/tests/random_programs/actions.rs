@@ -39,6 +39,8 @@ impl Machine<'_> {
             }
             Action::Start(place) => match model.handles[place].kind {
                 Kind::Udp => self.start_receiving(place),
+                Kind::Signal => Ok(()),
+                Kind::Process => Ok(()),
                 Kind::Tcp | Kind::Pipe => same("read_start", core.read_start(keys[place]), model.start_reading(place)),
                 _ => same("start", core.watcher_start(keys[place]), model.start_watcher(place)),
             },
@@ -47,6 +49,8 @@ impl Machine<'_> {
                 Kind::Tcp | Kind::Pipe => same("read_stop", core.read_stop(keys[place]), model.stop_reading(place)),
                 Kind::Poll => same("poll_stop", core.poll_stop(keys[place]), model.stop_poll(place)),
                 Kind::Udp => same("receive_stop", core.udp_receive_stop(keys[place]), model.stop_receiving(place)),
+                Kind::Signal => self.stop_signal(place),
+                Kind::Process => self.kill(place),
                 Kind::Async => Ok(()),
                 _ => same("stop", core.watcher_stop(keys[place]), model.stop_watcher(place)),
             },
@@ -64,6 +68,8 @@ impl Machine<'_> {
             Action::Unreference(place) => {
                 same("unreference", core.unreference(keys[place]), model.set_referenced(place, false))
             }
+            Action::StartSignal(place, number, once) => self.start_signal(place, number, once),
+            Action::Fork => self.fork(),
             Action::StartPoll(place, interest) => self.start_poll(place, interest),
             Action::Open(place) => self.open(place),
             Action::Pair(one, other) => self.pair(one, other),
@@ -136,6 +142,11 @@ impl Machine<'_> {
             Kind::Pipe => self.core.pipe_init(user, self.model.passes_handles(place)),
             Kind::Udp => self.core.udp_init(user, Self::receives_several(place)),
             Kind::Poll => self.init_poll(place, user),
+            Kind::Signal => self.core.signal_init(user),
+            Kind::Process => match self.spawn(user, &[]) {
+                Ok(None) => return Ok(()),
+                spawned => spawned.map(Option::unwrap),
+            },
             kind => return Err(format!("a program with a handle of kind {kind:?}")),
         };
         let key = key.map_err(|error| format!("init: {error}"))?;

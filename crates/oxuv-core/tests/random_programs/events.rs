@@ -31,6 +31,7 @@ impl Machine<'_> {
         };
         let handle = &self.model.handles[place];
         ensure!(handle.key == key && self.model.known(place).is_ok(), "{event:?} of a handle that is closed");
+        self.model.owed = self.outside.borrow().signals.owed();
         self.model.advance(count, phase, time).map_err(|error| format!("{error}, at {event:?}"))?;
         self.take(event, place, phase, time)?;
         // What is written in the callback of a connect may be reported right behind it.
@@ -54,6 +55,9 @@ impl Machine<'_> {
             event,
             Event::Connected { .. } | Event::Written { .. } | Event::ShutDown { .. } | Event::Sent { .. }
         );
+        if phase == Phase::Closing {
+            self.model.defer_closing(place);
+        }
         let handle = &self.model.handles[place];
         if !is_request {
             ensure!(key_and_user(&event).1 == handle.user, "{event:?} of an earlier handle in place {place}");
@@ -62,6 +66,12 @@ impl Machine<'_> {
         } else if phase == Phase::Closing {
             let next = self.model.turn.left.first();
             ensure!(next == Some(&place), "a request of place {place} ends where {next:?} is to be closed");
+        }
+        if matches!(
+            event,
+            Event::Async { .. } | Event::Connection { .. } | Event::NeedBuffer { .. } | Event::Poll { .. }
+        ) {
+            self.check_signals_are_last()?;
         }
         match event {
             Event::Timer { .. } => {
@@ -78,6 +88,7 @@ impl Machine<'_> {
             }
             Event::Connection { result, .. } => self.take_connection(place, result)?,
             Event::NeedBuffer { .. } => ensure!(handle.stream.is_reading, "{event:?} without reading"),
+            Event::Exited { result, .. } => self.take_exit(place, result)?,
             Event::Poll { result, .. } => self.take_poll(place, result)?,
             Event::Connected { key, user, result } => {
                 self.model.take_connect(place, user, result)?;
@@ -107,13 +118,14 @@ impl Machine<'_> {
                 self.model.take_shutdown(place, user)?;
                 self.check_result(place, result, &[Errno::ENOTCONN])?;
             }
-            Event::Signal { .. } => ensure!(false, "{event:?} of no handle"),
+            Event::Signal { number, .. } => self.take_signal(place, number)?,
             Event::Done { .. } => ensure!(false, "{event:?} though nothing was submitted"),
             Event::FsEvent { .. } | Event::FsPoll { .. } => ensure!(false, "{event:?} though no file is watched"),
             Event::Closed { .. } => {
                 self.model.take_left(place)?;
                 ensure!(handle_requests(self, place) == 0, "place {place} is closed before its requests have ended");
                 self.model.forget(place);
+                self.outside.borrow_mut().signals.forget(place);
             }
         }
         Ok(())
@@ -250,6 +262,7 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::NeedDatagramBuffer { key, user }
         | Event::Sent { key, user, .. }
         | Event::Poll { key, user, .. }
+        | Event::Exited { key, user, .. }
         | Event::Signal { key, user, .. }
         | Event::Connected { key, user, .. }
         | Event::FsEvent { key, user, .. }

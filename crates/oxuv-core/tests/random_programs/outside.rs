@@ -10,7 +10,9 @@ use oxuv_core::{AsyncSender, Errno};
 
 use crate::Check;
 use crate::model::Model;
+use crate::process::end_child;
 use crate::program::{Outer, Place};
+use crate::signals::Signals;
 use crate::udp::Mail;
 
 #[derive(Debug)]
@@ -45,6 +47,7 @@ pub(crate) struct Outside {
     pub(crate) turns: u64,
     /// The datagrams of each place.
     pub(crate) mail: Vec<Mail>,
+    pub(crate) signals: Signals,
     /// What went wrong where nobody could be told.
     pub(crate) complaint: Option<String>,
 }
@@ -71,6 +74,7 @@ impl Outside {
             senders: vec![None; places],
             is_sent: vec![None; places],
             mail: vec![Mail::default(); places],
+            signals: Signals::new(places),
             ..Outside::default()
         };
         Rc::new(RefCell::new(outside))
@@ -136,7 +140,9 @@ impl Outside {
                 connection.sent += connection.peer.send(sim, &bytes).unwrap_or(0);
             }),
             Outer::Letter(place, length) => self.send_letter(sim, place, length),
+            Outer::Raise(number) => self.raise(sim, number),
             Outer::TakeLetters => self.take_letters(sim),
+            Outer::Exit(nth) => end_child(sim, nth),
             Outer::PeerReceive(nth, most) => self.receive(sim, nth, most),
             Outer::PeerShutdown(nth) => self.with(sim, nth, |_, connection| {
                 connection.has_ended = true;

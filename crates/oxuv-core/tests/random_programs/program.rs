@@ -19,7 +19,7 @@ pub(crate) enum Action {
     SetRepeat(Place, u64),
     /// Starts an idle, prepare or check handle, the reading of a stream, or the receiving of datagrams.
     Start(Place),
-    /// Stops what the others start.
+    /// Stops what the others start; sends a child a signal.
     Stop(Place),
     Close(Place),
     Reference(Place),
@@ -41,6 +41,10 @@ pub(crate) enum Action {
     WriteHandle(Place, usize, Place),
     TryWriteHandle(Place, usize, Place),
     Shutdown(Place),
+    /// Waits for a signal, for the first one only if so said.
+    StartSignal(Place, i32, bool),
+    /// The process forks, and this is the child.
+    Fork,
     StopLoop,
     UpdateTime,
     /// Computes for so many nanoseconds.
@@ -81,8 +85,12 @@ pub(crate) enum Outer {
     PeerReset(usize),
     /// Somebody sends a datagram to a UDP handle.
     Letter(Place, usize),
+    /// The process gets a signal.
+    Raise(i32),
     /// Those to whom datagrams were sent take them in.
     TakeLetters,
+    /// One of the children that are alive ends.
+    Exit(usize),
 }
 
 /// A program. It says all that happens: running it again gives the same trace.
@@ -127,6 +135,7 @@ impl Program {
                 (Kind::Tcp | Kind::Pipe, 0) => outside.push(Action::Open(place)),
                 (Kind::Tcp, 1 | 2) => outside.extend([Action::Open(place), Action::Start(place)]),
                 (Kind::Udp, 0 | 1) => outside.push(Action::Start(place)),
+                (Kind::Signal, _) => outside.push(random_signal(&mut random, place)),
                 (Kind::Poll, _) => outside.push(Action::StartPoll(place, 1)),
                 (Kind::Tcp, 3) => outside.extend([Action::Listen(place), Action::Now(Outer::Connect(place))]),
                 _ => {}
@@ -176,6 +185,8 @@ fn random_kinds(random: &mut Random) -> Vec<Kind> {
         Kind::Pipe,
         Kind::Poll,
         Kind::Udp,
+        Kind::Signal,
+        Kind::Process,
     ];
     if random.chance(150) {
         // Handles are passed where there are many to take them.
@@ -222,8 +233,8 @@ fn random_faults(random: &mut Random) -> Faults {
 fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Action {
     match random.below(40) {
         0..4 => return Action::Init(random.below(kinds.len())),
-        4 => return *random.pick(&[Action::StopLoop, Action::UpdateTime, Action::Walk]).unwrap(),
-        5 if own.is_some() => return Action::Leave,
+        4 => return *random.pick(&[Action::StopLoop, Action::UpdateTime, Action::Walk, Action::Fork]).unwrap(),
+        5 if own.is_some() => return if random.chance(800) { Action::Leave } else { Action::Fork },
         6 => return Action::Work(random_time(random)),
         7..10 => return Action::Now(random_outer(random, kinds)),
         10..15 => return Action::Later(random_time(random), random_outer(random, kinds)),
@@ -243,6 +254,8 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             1 => Action::SetRepeat(place, random_repeat(random)),
             _ => Action::StartTimer(place, random_time(random), random_repeat(random)),
         },
+        Kind::Process if random.chance(500) => Action::Init(place),
+        Kind::Process => Action::Stop(place),
         Kind::Poll => Action::StartPoll(place, random.below(8) as u16),
         Kind::Tcp => match random.below(19) {
             0 => Action::Open(place),
@@ -278,6 +291,7 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             4..9 => Action::Write(place, random_length(random)),
             _ => Action::TryWrite(place, random_length(random)),
         },
+        Kind::Signal => random_signal(random, place),
         Kind::Async => Action::Now(Outer::SendAsync(place)),
         _ => Action::Start(place),
     }
@@ -287,6 +301,13 @@ fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
     let place = random.below(kinds.len());
     if kinds[place] == Kind::Udp {
         return if random.chance(700) { Outer::Letter(place, random_length(random)) } else { Outer::TakeLetters };
+    }
+    if kinds[place] == Kind::Signal {
+        return Outer::Raise(random_number(random));
+    }
+
+    if kinds[place] == Kind::Process {
+        return Outer::Exit(random.below(6));
     }
     if !matches!(kinds[place], Kind::Tcp | Kind::Pipe | Kind::Poll) {
         return Outer::SendAsync(place);
@@ -300,6 +321,16 @@ fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
         18 => Outer::PeerClose(nth),
         _ => Outer::PeerReset(nth),
     }
+}
+
+fn random_signal(random: &mut Random, place: Place) -> Action {
+    // Two that are waited for, and some that cannot be.
+    let number = if random.chance(950) { random_number(random) } else { *random.pick(&[0, 9, 65]).unwrap() };
+    Action::StartSignal(place, number, random.chance(400))
+}
+
+fn random_number(random: &mut Random) -> i32 {
+    1 + random.below(2) as i32
 }
 
 fn random_target(random: &mut Random, kinds: &[Kind]) -> Target {

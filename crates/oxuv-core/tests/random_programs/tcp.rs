@@ -40,6 +40,7 @@ impl Machine<'_> {
         let mut outside = self.outside.borrow_mut();
         (outside.addresses[place], outside.is_sent[place]) = (None, None);
         outside.forget_mail(place);
+        outside.signals.stop(place);
     }
 
     pub(crate) fn close_reset(&mut self, place: Place) -> Check {

@@ -39,7 +39,7 @@ impl Machine<'_> {
             let queued = core.write_queue_size(key).unwrap_or(0);
             ensure!(queued == 0 || !stream.writes.is_empty(), "{queued} bytes of no write are queued in place {place}");
         }
-        let open = self.sim.open_descriptors().len();
+        let open = self.sim.open_descriptors().len() - self.sim.child_descriptors();
         let sockets = |Handle { stream, .. }: &Handle| {
             usize::from(stream.has_socket) + usize::from(stream.has_waiting) + stream.received
         };
@@ -89,7 +89,8 @@ impl Machine<'_> {
         if self.program.faults != Faults::none() {
             return Ok(());
         }
-        let is_idle = !has_more && !model.handles.iter().any(|handle| handle.stream.may_be_pending);
+        let are_caught = self.outside.borrow().signals.are_caught();
+        let is_idle = !has_more && !are_caught && !model.handles.iter().any(|handle| handle.stream.may_be_pending);
         let may_wait = is_idle && model.turn.mode == Mode::Default && !model.was_left;
         let is_due = due.is_some_and(|due| due <= now);
         ensure!(timeout != Some(0) || !may_wait || is_due, "the loop does not wait although it may");
@@ -127,6 +128,8 @@ impl Machine<'_> {
         }
         match handle.kind {
             Kind::Timer if handle.is_active => Some("a timer's time"),
+            Kind::Signal if handle.is_active && self.outside.borrow().signals.is_due(place) => Some("a signal"),
+            Kind::Process if self.missed_end(place) => Some("the end of a child"),
             Kind::Async if self.outside.borrow().is_sent[place].is_some() => Some("a send"),
             Kind::Udp if stream.is_reading && ready.intersects(to_read) => Some("a datagram"),
             Kind::Udp if !stream.writes.is_empty() && ready.contains(Readiness::WRITE) => Some("room for datagrams"),
