@@ -233,6 +233,10 @@ pub(crate) mod kernel {
         kernel.block_sigprof();
     }
 
+    pub(crate) fn use_ring(kernel: &mut Kernel) {
+        kernel.use_ring(true);
+    }
+
     /// True in a child of the process that it was made in, which has not made it its own.
     pub(crate) fn is_inherited(kernel: &Kernel) -> bool {
         kernel.is_inherited()
@@ -294,6 +298,9 @@ pub(crate) mod kernel {
 
     /// There are no profilers.
     pub(crate) fn block_sigprof(_: &mut Kernel) {}
+
+    /// There are no rings.
+    pub(crate) fn use_ring(_: &mut Kernel) {}
 
     /// There are no other processes.
     pub(crate) fn is_inherited(_: &Kernel) -> bool {
