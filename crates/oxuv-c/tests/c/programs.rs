@@ -58,6 +58,7 @@ programs! {
     file_requests_for_which_memory_is_short: "fs_short_memory.c";
     file_requests_tell_what_they_are: "fs_request.c";
     files_are_copied: "fs_copy.c";
+    files_are_done_by_a_ring: "fs_ring.c";
     files_are_read_and_written: "fs_file.c";
     files_have_names_and_permissions: "fs_names.c";
     files_have_times: "fs_times.c";
