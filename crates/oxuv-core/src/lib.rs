@@ -60,6 +60,8 @@ mod process;
 #[cfg(test)]
 mod process_tests;
 mod read;
+#[cfg(target_os = "linux")]
+mod ring;
 mod signal;
 #[cfg(test)]
 mod signal_tests;

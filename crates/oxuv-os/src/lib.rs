@@ -27,6 +27,7 @@ pub mod names;
 pub mod net;
 pub mod process;
 pub mod random;
+pub mod ring;
 mod shared;
 pub mod signal;
 pub mod socket;

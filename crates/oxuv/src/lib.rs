@@ -40,7 +40,7 @@
 //! # Other threads
 //!
 //! What would hold up the loop runs on a [`Pool`] of threads: [`LoopRef::work`] for closures, [`LoopRef::lookup`] for
-//! names, the module [`fs`] for files. The callback gets the result on the loop's thread. A [`Request`] keeps
+//! names, the module [`fs`] for files, which the kernel does by io_uring where it can. The callback gets the result on the loop's thread. A [`Request`] keeps
 //! [`Loop::run`] from returning until it is done; it can be cancelled until it has begun. [`Async`] is for threads of your
 //! own.
 

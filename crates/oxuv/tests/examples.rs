@@ -84,6 +84,10 @@ fn read_file_reads_while_a_timer_ticks() {
     assert_eq!(ticks, ["tick 1", "tick 2", "tick 3"]);
     assert_eq!(lines.len(), 4);
 
+    let (lines, _, status) = Example::start("read_file", &[]).end();
+    let own = include_str!("../examples/read_file.rs").len();
+    assert!(status.success() && lines.contains(&format!("{own} bytes")), "{lines:?}");
+
     let (lines, _, status) = Example::start("read_file", &["/none"]).end();
     assert!(status.success());
     assert!(lines.contains(&"/none: ENOENT: no such file or directory".to_string()), "{lines:?}");

@@ -58,9 +58,11 @@ programs! {
     file_requests_for_which_memory_is_short: "fs_short_memory.c";
     file_requests_tell_what_they_are: "fs_request.c";
     files_are_copied: "fs_copy.c";
+    files_are_done_by_a_ring: "fs_ring.c";
     files_are_read_and_written: "fs_file.c";
     files_have_names_and_permissions: "fs_names.c";
     files_have_times: "fs_times.c";
+    files_are_watched_while_memory_is_short: "watched_short_memory.c";
     files_tell_of_changes: "fs_event.c";
     files_are_looked_at_again_and_again: "fs_poll.c";
     handles_are_printed: "print.c";
