@@ -141,7 +141,7 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
     // SAFETY: as in `call`.
     unsafe {
         match event {
-            Event::NeedDatagramBuffer { key, user } => crate::udp_recv::receive(loop_, key, user.0.cast()),
+            Event::NeedDatagramBuffer { key, user } => crate::udp_recv::receive_all(loop_, key, user.0.cast()),
             Event::Sent { user, result, .. } => crate::udp_send::all_sent(loop_, user.0.cast(), code(result)),
             Event::HungUp { user, .. } => {
                 let (stream, buf): (*mut uv_stream_t, _) = (user.0.cast(), NO_BUFFER);
@@ -166,6 +166,7 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(poll, status, events_of(readiness));
                 }
             }
+            Event::Exited { user, result, .. } => crate::process::exited(user.0.cast(), result),
             Event::FsEvent { user, result, .. } => crate::fs_event::happened(loop_, user.0.cast(), result),
             Event::FsPoll { user, result, .. } => crate::fs_poll::changed(loop_, user.0.cast(), result),
             Event::Signal { key, user, number } => crate::signal::call(loop_, key, user.0.cast(), number),
