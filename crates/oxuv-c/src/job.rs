@@ -10,7 +10,7 @@
 use std::ffi::c_void;
 use std::fmt;
 
-use oxuv_core::kernel::Job;
+use oxuv_core::kernel::{Answer, Job, Operation};
 use oxuv_core::{Lane, Look, Result, Ticket};
 use oxuv_os::Shared;
 
@@ -77,11 +77,37 @@ impl Job for Request {
             Request::Look(look) => look.run(),
         }
     }
+
+    fn operation(&mut self) -> Option<Operation> {
+        // SAFETY: `submit` had a request, which stays valid until it has come back.
+        unsafe { self.file_request().and_then(|req| fs::operation(req)) }
+    }
+
+    fn answered(&mut self, answer: Result<Answer>, _: Operation) {
+        // SAFETY: as above.
+        if let Some(req) = unsafe { self.file_request() } {
+            // SAFETY: the answer is to the operation that was made of this request.
+            unsafe { fs::answered(req, answer) };
+        }
+    }
 }
 
 impl From<Shared<Look>> for Request {
     fn from(look: Shared<Look>) -> Self {
         Request::Look(look)
+    }
+}
+
+impl Request {
+    /// The request, if it is about files.
+    ///
+    /// # Safety
+    /// It is valid.
+    unsafe fn file_request(&self) -> Option<*mut fs::uv_fs_t> {
+        let Request::Program { address, .. } = *self else { return None };
+        let req: *mut uv_req_t = address.cast();
+        // SAFETY: the function that submitted it has written its type.
+        unsafe { ((*req).r#type == UV_FS).then_some(req.cast()) }
     }
 }
 
@@ -94,7 +120,7 @@ impl fmt::Debug for Request {
     }
 }
 
-/// Has a thread call `run` with the address of a request, of which [`done`] will hear.
+/// Has a thread call `run` with the address of a request, or a ring do the same, and [`done`] will hear of it.
 ///
 /// EINVAL without a loop, EAGAIN without a thread, ENOMEM.
 ///
@@ -117,6 +143,15 @@ pub(crate) unsafe fn submit<R>(
         (&raw mut (*place).ticket).write(ticket.to_u64());
     }
     Ok(())
+}
+
+/// Whether a submitted request is a ring's to do, not a thread's.
+///
+/// # Safety
+/// `place` is its place.
+pub(crate) unsafe fn is_of_ring<R>(place: *const Place<R>) -> bool {
+    // SAFETY: `submit` has written it, and nobody else does.
+    Ticket::from_u64(unsafe { (&raw const (*place).ticket).read() }).is_of_ring()
 }
 
 /// Takes a request back that no thread has begun with; [`done`] will hear of it. Again is the same as once.

@@ -136,7 +136,8 @@ pub(crate) fn guard<R>(call: impl FnOnce() -> R) -> R {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_loop_init(loop_: *mut uv_loop_t) -> c_int {
     let made: Result<_> = guard(|| {
-        let core = Core::new(kernel::new()?, Config { grain: MILLISECOND })?;
+        let core =
+            Core::new(kernel::new()?, Config { grain: MILLISECOND, reaps_orphans: false, opens_pipes_always: true })?;
         boxed(core)
     });
     let core = match made {
@@ -232,6 +233,10 @@ pub(crate) mod kernel {
         kernel.block_sigprof();
     }
 
+    pub(crate) fn use_ring(kernel: &mut Kernel) {
+        kernel.use_ring(true);
+    }
+
     /// True in a child of the process that it was made in, which has not made it its own.
     pub(crate) fn is_inherited(kernel: &Kernel) -> bool {
         kernel.is_inherited()
@@ -293,6 +298,9 @@ pub(crate) mod kernel {
 
     /// There are no profilers.
     pub(crate) fn block_sigprof(_: &mut Kernel) {}
+
+    /// There are no rings.
+    pub(crate) fn use_ring(_: &mut Kernel) {}
 
     /// There are no other processes.
     pub(crate) fn is_inherited(_: &Kernel) -> bool {

@@ -166,6 +166,7 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(poll, status, events_of(readiness));
                 }
             }
+            Event::Exited { user, result, .. } => crate::process::exited(user.0.cast(), result),
             Event::FsEvent { user, result, .. } => crate::fs_event::happened(loop_, user.0.cast(), result),
             Event::FsPoll { user, result, .. } => crate::fs_poll::changed(loop_, user.0.cast(), result),
             Event::Signal { key, user, number } => crate::signal::call(loop_, key, user.0.cast(), number),

@@ -37,6 +37,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Tcp | Kind::Pipe | Kind::Tty => drop(self.streams.remove(state)),
             Kind::Udp => drop(self.udps.remove(state)),
             Kind::Poll => drop(self.polls.remove(state)),
+            Kind::Process => drop(self.processes.slab.remove(state)),
             Kind::FsEvent => drop(self.changes.handles.remove(state)),
             Kind::FsPoll => self.remove_fs_poll(state),
             Kind::Signal => self.signals.remove(state),

@@ -28,7 +28,7 @@ impl Bed {
         create_dir(&place).unwrap();
         let sim = Sim::new(5, Faults::none());
         sim.set_wait_limit(100_000);
-        let mut core = Core::new(sim.clone(), Config { grain: MS }).unwrap();
+        let mut core = Core::new(sim.clone(), Config { grain: MS, ..Config::default() }).unwrap();
         let watch = core.fs_poll_init(1).unwrap();
         Bed { sim, core, watch, place }
     }

@@ -83,6 +83,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Tcp | Kind::Pipe | Kind::Tty => self.close_stream(index),
             Kind::Udp => self.close_udp(index),
             Kind::Poll => self.forget(index),
+            Kind::Process => self.close_process(index),
             Kind::FsEvent => self.stop_fs_event(index),
             Kind::FsPoll => self.stop_fs_poll(index),
             Kind::Signal => self.close_signal(index),

@@ -14,9 +14,11 @@
 //!   wake-up makes a wait return with [`WAKE`]; several may be told as one.
 //! * **Signals** that are watched are counted: [`Kernel::next_signal`] gives each as often as it has come, in the order in
 //!   which they have. As long as one has come since [`Kernel::signals_have_come`] was asked, a wait returns with [`WAKE`].
-//! * **Jobs** run on other threads, each once, and come back by [`Kernel::next_finished`] in the order in which they were
-//!   finished or cancelled. As long as one has come back and was not taken, a wait returns with [`WAKE`], once. A kernel
-//!   that goes takes its jobs with it: those that have not begun are dropped.
+//! * **Jobs** run on other threads, or the kernel does them, each once, and come back by [`Kernel::next_finished`] in the
+//!   order in which they were finished or cancelled. As long as one has come back and was not taken, a wait returns with
+//!   [`WAKE`], once. A kernel that goes takes its jobs with it: those that have not begun are dropped.
+//! * **A child's descriptor** is ready to be read when its end can be waited for, or soon will. A child without one has
+//!   ended, or SIGCHLD comes when it does.
 //! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`] without effect.
 //!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
 
@@ -32,7 +34,10 @@ pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
 pub use oxuv_os::fs::Listing;
 pub use oxuv_os::inotify::Only;
 pub use oxuv_os::net::{BindFlags, Keepalive};
+pub use oxuv_os::process::Exit;
+pub use oxuv_os::ring::{Answer, Bytes, Call, Operation};
 pub use oxuv_os::signal::Watching;
+pub use oxuv_os::spawn::{Command, Slot, TextList, Texts};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
@@ -105,11 +110,39 @@ pub trait Wake: Send + Sync + 'static {
 pub trait Job: Any + Send {
     /// Runs on a thread of the pool, once, if the job is not cancelled before. A panic in it aborts the process.
     fn run(&mut self);
+
+    /// The same as one operation of a ring, if it is one. The job is told what becomes of it by [`Job::answered`], unless it
+    /// is cancelled; or it gets it back by [`Job::take_back`], and runs.
+    fn operation(&mut self) -> Option<Operation> {
+        None
+    }
+
+    /// The ring has done the operation.
+    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
+        let _ = (answer, operation);
+    }
+
+    /// The ring has not done the operation, or not to its end.
+    fn take_back(&mut self, operation: Operation) {
+        let _ = operation;
+    }
 }
 
 impl Job for Box<dyn Job> {
     fn run(&mut self) {
         (**self).run();
+    }
+
+    fn operation(&mut self) -> Option<Operation> {
+        (**self).operation()
+    }
+
+    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
+        (**self).answered(answer, operation);
+    }
+
+    fn take_back(&mut self, operation: Operation) {
+        (**self).take_back(operation);
     }
 }
 
@@ -136,6 +169,8 @@ pub trait Kernel {
     type Fd;
     /// What wakes this kernel's [`Kernel::wait`].
     type Waker: Wake + Clone;
+    /// A child process.
+    type Child;
     /// What runs on other threads: the front's jobs, and looks at files, which are the core's.
     type Job: Job + From<Shared<Look>>;
 
@@ -485,7 +520,45 @@ pub trait Kernel {
     /// ENOENT, ENOTDIR, EACCES, EMFILE, ENOMEM.
     fn list_directory(&mut self, path: &CStr) -> Result<Listing>;
 
-    /// Has a job run on another thread. `request` comes back with it.
+    /// A number, if there is a descriptor of it in this process.
+    ///
+    /// # Errors
+    /// EBADF.
+    fn check_open(&self, number: i32) -> Result<i32>;
+
+    /// Two sockets that are connected to each other. The first is for us, the second for a child to have a copy of: it is
+    /// blocking.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    fn connection(&mut self) -> Result<(Self::Fd, Self::Fd)>;
+
+    /// Makes a child process whose program runs when this returns.
+    ///
+    /// # Errors
+    /// What the child fails with: ENOENT, EACCES, ENOEXEC and others for the program or the directory; EBADF, EMFILE for
+    /// descriptors; EPERM, EINVAL for user and group. EAGAIN, ENOMEM. No child is left then.
+    fn spawn(&mut self, command: &Command<'_>, slots: &[Slot]) -> Result<Self::Child>;
+
+    /// The number of a child's process.
+    fn child_id(child: &Self::Child) -> i32;
+
+    /// The number of the descriptor that tells the child's end.
+    fn child_descriptor(child: &Self::Child) -> Option<i32>;
+
+    /// How a child has ended, once; `None` while it has not.
+    ///
+    /// # Errors
+    /// ECHILD when that cannot be known (any more).
+    fn wait_child(&mut self, child: &Self::Child) -> Result<Option<Exit>>;
+
+    /// Sends a child a signal; 0 only looks whether it is there.
+    ///
+    /// # Errors
+    /// ESRCH; EINVAL for a number that is no signal; EPERM.
+    fn kill_child(&mut self, child: &Self::Child, signal: i32) -> Result<()>;
+
+    /// Has a job done elsewhere: run on another thread, or by the kernel itself. `request` comes back with it.
     ///
     /// # Errors
     /// The error, and the job: EAGAIN when there is no room for a thread, ENOMEM.
@@ -494,7 +567,7 @@ pub trait Kernel {
     /// Takes back a job that has not begun: it comes back with ECANCELED.
     ///
     /// # Errors
-    /// EBUSY when it has begun or was cancelled.
+    /// EBUSY when it has begun or was cancelled. What the kernel itself does may be taken back for longer.
     fn cancel(&mut self, ticket: Ticket) -> Result<()>;
 
     /// Watches a signal like this from now on.
@@ -520,6 +593,11 @@ pub trait Kernel {
 
     /// Collects the jobs that have come back by now, for [`Kernel::next_finished`], and returns how many there are.
     fn collect_finished(&mut self) -> usize;
+
+    /// True if something was submitted that is begun by the next [`Kernel::wait`] only.
+    fn must_begin(&self) -> bool {
+        false
+    }
 
     /// The next of the jobs that were collected.
     fn next_finished(&mut self) -> Option<Finished<Self::Job>>;

@@ -56,7 +56,12 @@ mod pipe_tests;
 mod poll;
 mod poll_handle;
 pub mod pool;
+mod process;
+#[cfg(test)]
+mod process_tests;
 mod read;
+#[cfg(target_os = "linux")]
+mod ring;
 mod signal;
 #[cfg(test)]
 mod signal_tests;
@@ -89,6 +94,7 @@ pub use fs_poll::{FsChange, Look};
 pub use metrics::{IdleTime, Metrics};
 pub use oxuv_os::{Address, AddressRef, Errno, InternetAddress, Result, fs};
 pub use pool::{Lane, Ticket};
+pub use process::Stdio;
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
 pub use turn::Suspended;

@@ -10,7 +10,9 @@ use std::os::fd::{AsRawFd, RawFd};
 use oxuv_os::epoll::{Epoll, Event, EventData, EventFlags};
 use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::process::Child;
 use oxuv_os::signal::Signals;
+use oxuv_os::spawn::spawn;
 use oxuv_os::tty::{self, Modes, Opened};
 use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
@@ -24,12 +26,13 @@ pub use crate::pool::PoolOf;
 
 use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
-    Readiness, Ready, Received, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
+    Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only,
+    Queue, Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
 use crate::pool::{Counter, Lane, MOMENT, Pool, Rest, Ticket};
+use crate::ring::{Returned, RingJobs};
 
-/// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
+/// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, a spare descriptor, and a ring for files.
 pub struct Linux<J: Job = Box<dyn Job>> {
     epoll: Epoll,
     waker: Waker,
@@ -38,6 +41,7 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     send_flags: SendFlags,
     blocks_sigprof: bool,
     jobs: Counter<J>,
+    ring: RingJobs<J>,
     /// Made at first use.
     signals: Option<Signals>,
     /// The process that all this belongs to.
@@ -89,8 +93,21 @@ impl<J: Job> Linux<J> {
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
-        let (jobs, process) = (Counter::new(pool), Process::current());
-        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs, signals: None, process })
+        let (jobs, ring, process) = (Counter::new(pool), RingJobs::default(), Process::current());
+        let (blocks_sigprof, signals) = (false, None);
+        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof, jobs, ring, signals, process })
+    }
+
+    /// Whether operations on files that are submitted from now on are done by io_uring, where that can be had. The
+    /// environment's `UV_USE_IO_URING` has the last word: 0 is no.
+    #[doc(alias = "UV_LOOP_USE_IO_URING_SQPOLL")]
+    pub fn use_ring(&mut self, on: bool) {
+        self.ring.use_it(on);
+    }
+
+    /// Whether there is a ring for operations on files; it is made when the first is submitted.
+    pub fn has_ring(&self) -> bool {
+        self.ring.is_there()
     }
 
     /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
@@ -154,6 +171,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
+    type Child = Child;
 
     #[inline]
     fn now(&self) -> u64 {
@@ -191,6 +209,9 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     #[inline]
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
+        if self.ring.must_enter() {
+            self.enter_ring();
+        }
         if self.jobs.is_awake {
             self.wait_for_jobs(timeout)?;
         } else {
@@ -449,12 +470,61 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         fs::list(path)
     }
 
+    fn check_open(&self, number: i32) -> Result<i32> {
+        oxuv_os::check_open(number)
+    }
+
+    fn connection(&mut self) -> Result<(Descriptor, Descriptor)> {
+        self.spare.refill();
+        let (ours, theirs) = unix::pair()?;
+        oxuv_os::set_nonblocking(ours.as_raw_fd())?;
+        Ok((Descriptor::not_standard(ours)?, Descriptor::not_standard(theirs)?))
+    }
+
+    fn spawn(&mut self, command: &Command<'_>, slots: &[Slot]) -> Result<Child> {
+        spawn(command, slots)
+    }
+
+    fn child_id(child: &Child) -> i32 {
+        child.id()
+    }
+
+    fn child_descriptor(child: &Child) -> Option<i32> {
+        child.descriptor()
+    }
+
+    fn wait_child(&mut self, child: &Child) -> Result<Option<Exit>> {
+        child.try_wait()
+    }
+
+    fn kill_child(&mut self, child: &Child, signal: i32) -> Result<()> {
+        child.kill(signal)
+    }
+
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
+        // Here, and nowhere else, it is decided who does an operation on files.
+        let job = match lane {
+            Lane::FastIo => match self.ring.submit(request, job, &self.epoll) {
+                Ok(ticket) => return Ok(ticket),
+                Err(job) => job,
+            },
+            _ => job,
+        };
         self.jobs.submit(lane, request, job, || self.waker.clone())
     }
 
     fn cancel(&mut self, ticket: Ticket) -> Result<()> {
-        self.jobs.cancel(ticket)
+        if !ticket.is_of_ring() {
+            return self.jobs.cancel(ticket);
+        }
+        if self.ring.cancel(ticket)? {
+            self.waker.wake();
+        }
+        Ok(())
+    }
+
+    fn must_begin(&self) -> bool {
+        self.ring.must_enter()
     }
 
     fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
@@ -486,7 +556,9 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
                 signals.after_fork();
             }
             self.jobs.lose();
+            self.ring.lose();
         } else {
+            self.ring.watch(&self.epoll)?;
             // What had been written to the one before.
             self.waker.wake();
         }
@@ -494,10 +566,44 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     }
 
     fn collect_finished(&mut self) -> usize {
-        self.jobs.take()
+        self.jobs.take() + self.ring.take(&self.epoll)
     }
 
     fn next_finished(&mut self) -> Option<Finished<J>> {
+        while let Some(returned) = self.ring.next() {
+            match returned {
+                Returned::Finished(finished) => return Some(finished),
+                Returned::ForThread { request, job } => {
+                    if let Some(finished) = self.run_elsewhere(request, job) {
+                        return Some(finished);
+                    }
+                }
+            }
+        }
         self.jobs.next()
+    }
+}
+
+impl<J: Job> Linux<J> {
+    /// Begins what was submitted to the ring since the last time.
+    #[cold]
+    fn enter_ring(&mut self) {
+        if self.ring.enter().is_err() {
+            // What the ring has not taken is for the pool.
+            self.waker.wake();
+        }
+    }
+
+    /// A job that the ring was given is for a thread. Where there is no room for it in the pool, it is run at once: better the
+    /// loop waits than that the job is lost.
+    #[cold]
+    fn run_elsewhere(&mut self, request: u32, job: J) -> Option<Finished<J>> {
+        match self.jobs.submit(Lane::FastIo, request, job, || self.waker.clone()) {
+            Ok(_) => None,
+            Err((_, mut job)) => {
+                job.run();
+                Some(Finished { request, job, result: Ok(()) })
+            }
+        }
     }
 }

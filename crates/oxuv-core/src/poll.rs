@@ -52,7 +52,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
         self.poll.batches = BATCHES;
-        if self.counts.measures_idle || self.watches.must_look_after() {
+        if self.counts.measures_idle || self.watches.must_look_after() || self.processes.have_ended() {
             return self.poll_with_care(timeout);
         }
         self.set_deadline(timeout);
@@ -70,7 +70,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
-        if !self.watches.failed.is_empty() || self.watches.has_changes {
+        if self.watches.must_tell() || self.processes.have_ended() {
             timeout = Some(0);
         }
         self.go_on_with_changes();
@@ -86,7 +86,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
-        self.poll.len > 0 || self.mailbox.is_open() || self.watches.must_tell()
+        let has_more = self.watches.must_tell() || self.processes.have_ended();
+        self.poll.len > 0 || self.mailbox.is_open() || has_more
     }
 
     #[inline]
@@ -115,6 +116,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     return Some(event);
                 }
             } else if let Some(event) = self.next_failed_poll() {
+                return Some(event);
+            } else if let Some(event) = self.next_exit() {
                 return Some(event);
             } else if let Some(event) = self.next_signal() {
                 return Some(event);
@@ -222,6 +225,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Some(&Slot { kind, state, user, .. }) if kind.is_stream() => self.begin_step(key, state, user, readiness),
             Some(&Slot { kind: Kind::Poll, .. }) => self.ready_to_poll(key, readiness),
             Some(&Slot { kind: Kind::Udp, state, .. }) => self.begin_udp_step(key, state, readiness),
+            Some(&Slot { kind: Kind::Process, .. }) => self.ready_to_exit(key.index),
             Some(_) => None,
             None => {
                 if token == WAKE {

@@ -48,14 +48,12 @@ pub(crate) struct Signals {
     left: Option<usize>,
     /// The one-shot handle whose callback runs.
     telling: Option<Key>,
-    /// The numbers that the core itself has heard of, as bits.
-    heard: u64,
 }
 
 impl Default for Signals {
     fn default() -> Self {
         let (watchers, caught) = (Vec::new(), VecDeque::new());
-        Signals { handles: Slab::new(), watchers, caught, are_due: false, left: None, telling: None, heard: 0 }
+        Signals { handles: Slab::new(), watchers, caught, are_due: false, left: None, telling: None }
     }
 }
 
@@ -90,11 +88,6 @@ impl Signals {
             }
         }
     }
-}
-
-/// The bit of a signal in a set, none for a number that is no signal.
-fn bit(number: i32) -> u64 {
-    u32::try_from(number - 1).ok().and_then(|place| 1_u64.checked_shl(place)).unwrap_or(0)
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -192,7 +185,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ///
     /// # Errors
     /// As [`Core::signal_start`].
-    pub fn hear_signal(&mut self, number: i32) -> Result<()> {
+    pub(crate) fn hear_signal(&mut self, number: i32) -> Result<()> {
         self.unhear_signal(number);
         self.signals.watchers.try_reserve(self.signals.handles.bound() + 2)?;
         self.kernel.watch_signal(number, Watching::Always)?;
@@ -201,17 +194,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The core itself does not hear of a signal any more.
-    pub fn unhear_signal(&mut self, number: i32) {
+    pub(crate) fn unhear_signal(&mut self, number: i32) {
         self.catch_up();
         self.stop_watching(Key::default(), number, 0);
-    }
-
-    /// True if the core itself has heard of a signal since this was last asked.
-    pub fn take_heard(&mut self, number: i32) -> bool {
-        let bit = bit(number);
-        let was_heard = self.signals.heard & bit != 0;
-        self.signals.heard &= !bit;
-        was_heard
     }
 
     /// Hands on what has come by now: who hears of what is about to change.
@@ -280,8 +265,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     fn tell_caught(&mut self, Caught { number, key }: Caught) -> Option<Event<U>> {
         if key == Key::default() {
-            self.signals.heard |= bit(number);
-            return None;
+            // The core hears of no other than SIGCHLD.
+            self.look_after_unwatched();
+            return self.next_exit();
         }
         let index = self.slots.find_kind(key, Kind::Signal).ok()?;
         let signal = &mut self.signals.handles[self.slots[index].state];
@@ -322,6 +308,5 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 self.signals.handles[self.slots[index].state].owed -= 1;
             }
         }
-        self.signals.heard = 0;
     }
 }

@@ -89,6 +89,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match slot.kind {
             Kind::Poll => &mut self.polls[slot.state],
             Kind::Udp => &mut self.udps[slot.state].watch,
+            Kind::Process => &mut self.processes.slab[slot.state].watch,
             _ => &mut self.streams[slot.state].watch,
         }
     }
@@ -98,13 +99,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match slot.kind {
             Kind::Poll => &self.polls[slot.state],
             Kind::Udp => &self.udps[slot.state].watch,
+            Kind::Process => &self.processes.slab[slot.state].watch,
             _ => &self.streams[slot.state].watch,
         }
     }
 
     /// The number of handles that have a watch.
     pub(crate) fn watchers(&self) -> usize {
-        self.streams.len() + self.udps.len() + self.polls.len()
+        self.streams.len() + self.udps.len() + self.polls.len() + self.processes.slab.len()
     }
 
     /// The number of the descriptor that a handle has, be it its own or somebody else's.
@@ -113,7 +115,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EBADF when it has none (yet, or any more); EINVAL for a stale key, and for kinds that never have one.
     #[doc(alias = "uv_fileno")]
     pub fn descriptor_number(&self, key: Key) -> Result<i32> {
-        let number = self.watch(Self::find_watcher(&self.slots, key).ok_or(Errno::EINVAL)?).number;
+        let index = Self::find_watcher(&self.slots, key).ok_or(Errno::EINVAL)?;
+        if self.slots[index].kind == Kind::Process {
+            // What it has is for us.
+            return Err(Errno::EINVAL);
+        }
+        let number = self.watch(index).number;
         if number < 0 { Err(Errno::EBADF) } else { Ok(number) }
     }
 
@@ -122,7 +129,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn find_watcher(slots: &Slots<U>, key: Key) -> Option<u32> {
         let index = slots.find(key).ok()?;
         let kind = slots[index].kind;
-        (kind.is_stream() || matches!(kind, Kind::Udp | Kind::Poll)).then_some(index)
+        (kind.is_stream() || matches!(kind, Kind::Udp | Kind::Poll | Kind::Process)).then_some(index)
     }
 
     /// Adds to what we want to know of a handle's descriptor.
@@ -163,6 +170,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let watch = match kind {
             Kind::Udp => &self.udps[state].watch,
             Kind::Poll => &self.polls[state],
+            Kind::Process => &self.processes.slab[state].watch,
             kind if kind.is_stream() => &self.streams[state].watch,
             _ => return None,
         };

@@ -38,6 +38,7 @@ errors! {
     ENETUNREACH = libc::ENETUNREACH;
     EBADF = libc::EBADF;
     EBUSY = libc::EBUSY;
+    ECHILD = libc::ECHILD;
     ECANCELED = libc::ECANCELED;
     ECONNREFUSED = libc::ECONNREFUSED;
     ECONNRESET = libc::ECONNRESET;
@@ -72,6 +73,7 @@ errors! {
     EPIPE = libc::EPIPE;
     EPROTOTYPE = libc::EPROTOTYPE;
     ESPIPE = libc::ESPIPE;
+    ESRCH = libc::ESRCH;
     ETIMEDOUT = libc::ETIMEDOUT;
     EXDEV = libc::EXDEV;
     UNKNOWN = 4094;

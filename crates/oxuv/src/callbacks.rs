@@ -8,13 +8,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use oxuv_core::Key;
+use oxuv_core::kernel::Exit;
 use slab::Slab;
 
 use crate::drive::Subjects;
 use crate::work::OnJob;
 use crate::{
-    Async, Check, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Idle, Poll, Prepare, Readiness,
-    Result, Signal, Timer, Udp,
+    Async, Check, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Idle, Poll, Prepare, Process,
+    Readiness, Result, Signal, Timer, Udp,
 };
 
 type OnEvent<H> = dyn Fn(&H);
@@ -22,6 +23,7 @@ type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
 type OnSignal = dyn Fn(&Signal, i32);
 type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
+type OnExit = dyn Fn(&Process, Result<Exit>);
 type OnReceive = dyn Fn(&Udp, Result<Datagram<'_>>);
 type OnFsEvent = dyn Fn(&FsEvent, Result<FsHappened<'_>>);
 type OnFsPoll = dyn Fn(&FsPoll, Result<FsChange>);
@@ -42,6 +44,7 @@ pub(crate) enum Callback {
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
     Receive(Rc<OnReceive>),
+    Exit(Rc<OnExit>),
     FsEvent(Rc<OnFsEvent>),
     FsPoll(Rc<OnFsPoll>),
 }

@@ -5,8 +5,8 @@ use oxuv_core::{Event, Key, Kind, Mode};
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
 use crate::{
-    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Signal, Tcp, Timer, Tty,
-    Udp,
+    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Process, Result, Signal, Tcp,
+    Timer, Tty, Udp,
 };
 
 /// The closure of this kind that the handle has.
@@ -70,6 +70,7 @@ pub(crate) struct Subjects {
     pub(crate) pipe: Pipe,
     pub(crate) tty: Tty,
     udp: Udp,
+    process: Process,
     fs_event: FsEvent,
     fs_poll: FsPoll,
 }
@@ -89,6 +90,7 @@ impl Subjects {
             pipe: Pipe(nobody()),
             tty: Tty(nobody()),
             udp: Udp(nobody()),
+            process: Process(nobody()),
             fs_event: FsEvent(nobody()),
             fs_poll: FsPoll(nobody()),
         }
@@ -176,6 +178,12 @@ impl Subjects {
                 let buffers = inner.with(|core| Ok(core.take_buffers()));
                 drop(buffers);
                 self.done(inner, key, user, result);
+            }
+            Event::Exited { key, result, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Exit) {
+                    self.process.0.point_at(key);
+                    callback(&self.process, result);
+                }
             }
             Event::Done { user, .. } => self.job_done(inner, user),
             Event::FsEvent { key, result, .. } => self.fs_event.happened(inner, key, result),

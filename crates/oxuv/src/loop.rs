@@ -101,7 +101,7 @@ impl Loop {
     }
 
     fn on(kernel: Linux, grain: Duration) -> Result<Loop> {
-        let core = Core::new(kernel, Config { grain: nanoseconds(grain) })?;
+        let core = Core::new(kernel, Config { grain: nanoseconds(grain), ..Config::default() })?;
         Ok(Loop(LoopRef(Rc::new(Inner {
             core: RefCell::new(Some(core)),
             callbacks: Callbacks::default(),
@@ -187,6 +187,24 @@ impl LoopRef {
         });
     }
 
+    /// Whether operations on files that are begun from now on are done by the kernel through io_uring, where it can do them;
+    /// the process's pool has threads for the others. That is the usual way. The environment's `UV_USE_IO_URING` has the last
+    /// word: with 0 nothing of io_uring is touched.
+    ///
+    /// Results and errors are the same either way; operations are done in any order in both.
+    #[doc(alias = "UV_LOOP_USE_IO_URING_SQPOLL")]
+    pub fn use_io_uring(&self, on: bool) {
+        let _ = self.0.with(|core| {
+            core.kernel_mut().use_ring(on);
+            Ok(())
+        });
+    }
+
+    /// Whether the loop has a ring for operations on files. It is made when the first is begun.
+    pub fn has_io_uring(&self) -> bool {
+        self.0.with(|core| Ok(core.kernel().has_ring())).unwrap_or(false)
+    }
+
     /// How long a run would wait for events now; `None` is for ever.
     #[doc(alias = "uv_backend_timeout")]
     pub fn backend_timeout(&self) -> Option<Duration> {
@@ -231,7 +249,8 @@ impl LoopRef {
     /// In a child that a `fork` has made, before anything else is done with the loop: makes it the child's own. Handles go on
     /// as they are: what the loop waits for it waits for anew, and timers keep their times. What was on its way to the
     /// parent stays the parent's: sends to [`Async`](crate::Async) handles and signals are forgotten, and requests that
-    /// threads were to work on are told that they were cancelled.
+    /// threads were to work on are told that they were cancelled. An [`FsEvent`](crate::FsEvent) whose path cannot be watched
+    /// any more is stopped, and hears why.
     ///
     /// A child that does not call this must leave the loop alone: it shares its descriptors with its parent. It may drop
     /// it, and make loops of its own. Rust programs fork by unsafe means only, and in a program with several threads there

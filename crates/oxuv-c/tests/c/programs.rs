@@ -36,6 +36,11 @@ programs! {
     bugs_that_were_reported_of_udp: "udp_reported.c";
     callbacks_may_be_left_by_longjmp: "jump.c";
     callbacks_may_do_anything_to_any_handle: "reentrant.c";
+    children_are_made_and_end: "process.c";
+    children_cost_no_copy_of_our_memory: "process_memory.c";
+    children_have_the_descriptors_asked_for: "process_descriptors.c";
+    children_have_their_own_signals: "process_signals.c";
+    children_whose_descriptors_are_refused: "process_refused.c";
     children_of_a_fork: "fork.c";
     clocks_sleep_and_random_bytes: "clock.c";
     conditions: "thread_condition.c";
@@ -53,9 +58,11 @@ programs! {
     file_requests_for_which_memory_is_short: "fs_short_memory.c";
     file_requests_tell_what_they_are: "fs_request.c";
     files_are_copied: "fs_copy.c";
+    files_are_done_by_a_ring: "fs_ring.c";
     files_are_read_and_written: "fs_file.c";
     files_have_names_and_permissions: "fs_names.c";
     files_have_times: "fs_times.c";
+    files_are_watched_while_memory_is_short: "watched_short_memory.c";
     files_tell_of_changes: "fs_event.c";
     files_are_looked_at_again_and_again: "fs_poll.c";
     handles_are_printed: "print.c";

@@ -31,6 +31,7 @@ mod note;
 mod outside;
 mod pool;
 mod probe;
+mod process;
 mod random;
 mod signal;
 mod socket;
@@ -58,8 +59,8 @@ use oxuv_os::{Errno, Result};
 use oxuv_os::datagram::BATCH as DATAGRAMS;
 
 use crate::kernel::{
-    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue, Readiness,
-    Ready, Received, UdpBindFlags, UdpOption, Wake, Watching,
+    Abilities, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
+    Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, Wake, Watching,
 };
 use crate::{Lane, Ticket};
 use world::World;
@@ -68,6 +69,7 @@ pub use datagram::{Letter, Offload};
 pub use faults::Faults;
 pub use note::Note;
 pub use outside::Peer;
+pub use process::Child;
 pub use random::Random;
 
 type Plan = Box<dyn FnOnce(&Sim)>;
@@ -204,6 +206,7 @@ impl Kernel for Sim {
     type Fd = Fd;
     type Waker = Waker;
     type Job = Box<dyn Job>;
+    type Child = Child;
 
     fn now(&self) -> u64 {
         self.world.borrow_mut().read_clock()
@@ -477,6 +480,35 @@ impl Kernel for Sim {
 
     fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
         self.world.borrow().disk.list(path)
+    }
+
+    fn check_open(&self, number: i32) -> Result<i32> {
+        if self.world.borrow().is_open(number) { Ok(number) } else { Err(Errno::EBADF) }
+    }
+
+    fn connection(&mut self) -> Result<(Fd, Fd)> {
+        self.make_connection()
+    }
+
+    /// Whatever the command says, the child does what the test has it do.
+    fn spawn(&mut self, _command: &Command<'_>, slots: &[Slot]) -> Result<Child> {
+        self.spawn_child(slots)
+    }
+
+    fn child_id(child: &Child) -> i32 {
+        child.id()
+    }
+
+    fn child_descriptor(child: &Child) -> Option<i32> {
+        child.descriptor()
+    }
+
+    fn wait_child(&mut self, child: &Child) -> Result<Option<Exit>> {
+        self.world.borrow_mut().wait_for(child)
+    }
+
+    fn kill_child(&mut self, child: &Child, signal: i32) -> Result<()> {
+        self.world.borrow_mut().signal(child, signal)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: Box<dyn Job>) -> Result<Ticket, (Errno, Box<dyn Job>)> {

@@ -12,6 +12,7 @@ use super::datagram::{Letter, Offload};
 use super::files::Files;
 use super::note::Note;
 use super::pool::Jobs;
+use super::process::Process;
 use super::signal::Signals;
 use super::socket::{FIRST_PORT, Socket};
 use super::unix::UnixName;
@@ -49,6 +50,8 @@ pub(super) struct World {
     pub(super) next_plan: u64,
     pub(super) waits_left: u64,
     pub(super) jobs: Jobs,
+    /// All children that ever were.
+    pub(super) processes: Vec<Process>,
     pub(super) disk: Files,
     pub(super) signals: Signals,
     /// The datagrams that have gone to the outside, and how many of them the network takes.
@@ -81,6 +84,7 @@ impl World {
             next_plan: 0,
             waits_left: u64::MAX,
             jobs: Jobs::default(),
+            processes: Vec::new(),
             disk: Files::default(),
             signals: Signals::default(),
             letters: Vec::new(),

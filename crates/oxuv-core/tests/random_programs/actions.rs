@@ -40,6 +40,7 @@ impl Machine<'_> {
             Action::Start(place) => match model.handles[place].kind {
                 Kind::Udp => self.start_receiving(place),
                 Kind::Signal => Ok(()),
+                Kind::Process => Ok(()),
                 Kind::Tcp | Kind::Pipe => same("read_start", core.read_start(keys[place]), model.start_reading(place)),
                 _ => same("start", core.watcher_start(keys[place]), model.start_watcher(place)),
             },
@@ -49,6 +50,7 @@ impl Machine<'_> {
                 Kind::Poll => same("poll_stop", core.poll_stop(keys[place]), model.stop_poll(place)),
                 Kind::Udp => same("receive_stop", core.udp_receive_stop(keys[place]), model.stop_receiving(place)),
                 Kind::Signal => self.stop_signal(place),
+                Kind::Process => self.kill(place),
                 Kind::Async => Ok(()),
                 _ => same("stop", core.watcher_stop(keys[place]), model.stop_watcher(place)),
             },
@@ -141,6 +143,10 @@ impl Machine<'_> {
             Kind::Udp => self.core.udp_init(user, Self::receives_several(place)),
             Kind::Poll => self.init_poll(place, user),
             Kind::Signal => self.core.signal_init(user),
+            Kind::Process => match self.spawn(user, &[]) {
+                Ok(None) => return Ok(()),
+                spawned => spawned.map(Option::unwrap),
+            },
             kind => return Err(format!("a program with a handle of kind {kind:?}")),
         };
         let key = key.map_err(|error| format!("init: {error}"))?;

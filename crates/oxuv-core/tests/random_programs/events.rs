@@ -88,6 +88,7 @@ impl Machine<'_> {
             }
             Event::Connection { result, .. } => self.take_connection(place, result)?,
             Event::NeedBuffer { .. } => ensure!(handle.stream.is_reading, "{event:?} without reading"),
+            Event::Exited { result, .. } => self.take_exit(place, result)?,
             Event::Poll { result, .. } => self.take_poll(place, result)?,
             Event::Connected { key, user, result } => {
                 self.model.take_connect(place, user, result)?;
@@ -261,6 +262,7 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::NeedDatagramBuffer { key, user }
         | Event::Sent { key, user, .. }
         | Event::Poll { key, user, .. }
+        | Event::Exited { key, user, .. }
         | Event::Signal { key, user, .. }
         | Event::Connected { key, user, .. }
         | Event::FsEvent { key, user, .. }

@@ -24,6 +24,7 @@ mod model;
 mod outside;
 mod pipes;
 mod poll;
+mod process;
 mod program;
 mod run;
 mod shrink;

@@ -107,7 +107,7 @@ impl Model {
             life: Life::Open,
             key,
             user,
-            is_active: kind == Kind::Async,
+            is_active: matches!(kind, Kind::Async | Kind::Process),
             is_referenced: true,
             timer: Timer::default(),
             wanted: Readiness::empty(),

@@ -10,6 +10,7 @@ use oxuv_core::{AsyncSender, Errno};
 
 use crate::Check;
 use crate::model::Model;
+use crate::process::end_child;
 use crate::program::{Outer, Place};
 use crate::signals::Signals;
 use crate::udp::Mail;
@@ -141,6 +142,7 @@ impl Outside {
             Outer::Letter(place, length) => self.send_letter(sim, place, length),
             Outer::Raise(number) => self.raise(sim, number),
             Outer::TakeLetters => self.take_letters(sim),
+            Outer::Exit(nth) => end_child(sim, nth),
             Outer::PeerReceive(nth, most) => self.receive(sim, nth, most),
             Outer::PeerShutdown(nth) => self.with(sim, nth, |_, connection| {
                 connection.has_ended = true;

@@ -19,7 +19,7 @@ pub(crate) enum Action {
     SetRepeat(Place, u64),
     /// Starts an idle, prepare or check handle, the reading of a stream, or the receiving of datagrams.
     Start(Place),
-    /// Stops what the others start.
+    /// Stops what the others start; sends a child a signal.
     Stop(Place),
     Close(Place),
     Reference(Place),
@@ -89,6 +89,8 @@ pub(crate) enum Outer {
     Raise(i32),
     /// Those to whom datagrams were sent take them in.
     TakeLetters,
+    /// One of the children that are alive ends.
+    Exit(usize),
 }
 
 /// A program. It says all that happens: running it again gives the same trace.
@@ -184,6 +186,7 @@ fn random_kinds(random: &mut Random) -> Vec<Kind> {
         Kind::Poll,
         Kind::Udp,
         Kind::Signal,
+        Kind::Process,
     ];
     if random.chance(150) {
         // Handles are passed where there are many to take them.
@@ -251,6 +254,8 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             1 => Action::SetRepeat(place, random_repeat(random)),
             _ => Action::StartTimer(place, random_time(random), random_repeat(random)),
         },
+        Kind::Process if random.chance(500) => Action::Init(place),
+        Kind::Process => Action::Stop(place),
         Kind::Poll => Action::StartPoll(place, random.below(8) as u16),
         Kind::Tcp => match random.below(19) {
             0 => Action::Open(place),
@@ -299,6 +304,10 @@ fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
     }
     if kinds[place] == Kind::Signal {
         return Outer::Raise(random_number(random));
+    }
+
+    if kinds[place] == Kind::Process {
+        return Outer::Exit(random.below(6));
     }
     if !matches!(kinds[place], Kind::Tcp | Kind::Pipe | Kind::Poll) {
         return Outer::SendAsync(place);

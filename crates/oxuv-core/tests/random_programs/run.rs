@@ -74,7 +74,8 @@ impl<'a> Machine<'a> {
         sim.set_offload(crate::udp::offload(program.seed));
         sim.set_wait_limit(100_000);
         sim.serve((Ipv4Addr::LOCALHOST, SERVED).into());
-        let core = Core::new(sim.clone(), Config { grain: program.grain }).expect("the grain is not 0");
+        let core =
+            Core::new(sim.clone(), Config { grain: program.grain, ..Config::default() }).expect("the grain is not 0");
         Machine {
             program,
             sim,
@@ -259,6 +260,7 @@ impl<'a> Machine<'a> {
         for _ in 0..2 {
             self.run(Mode::Default)?;
         }
+        self.end_children()?;
         ensure!(!self.core.alive() && self.core.check_closable().is_ok(), "the loop cannot be closed");
         let open = self.sim.open_descriptors();
         ensure!(open.is_empty(), "descriptors {open:?} are left open");

@@ -39,7 +39,7 @@ impl Machine<'_> {
             let queued = core.write_queue_size(key).unwrap_or(0);
             ensure!(queued == 0 || !stream.writes.is_empty(), "{queued} bytes of no write are queued in place {place}");
         }
-        let open = self.sim.open_descriptors().len();
+        let open = self.sim.open_descriptors().len() - self.sim.child_descriptors();
         let sockets = |Handle { stream, .. }: &Handle| {
             usize::from(stream.has_socket) + usize::from(stream.has_waiting) + stream.received
         };
@@ -129,6 +129,7 @@ impl Machine<'_> {
         match handle.kind {
             Kind::Timer if handle.is_active => Some("a timer's time"),
             Kind::Signal if handle.is_active && self.outside.borrow().signals.is_due(place) => Some("a signal"),
+            Kind::Process if self.missed_end(place) => Some("the end of a child"),
             Kind::Async if self.outside.borrow().is_sent[place].is_some() => Some("a send"),
             Kind::Udp if stream.is_reading && ready.intersects(to_read) => Some("a datagram"),
             Kind::Udp if !stream.writes.is_empty() && ready.contains(Readiness::WRITE) => Some("room for datagrams"),
