@@ -21,6 +21,7 @@ const struct entry workloads[] = {
   {"pool-stat", pool_stat},
   {"pool-read", pool_read},
   {"pool-open", pool_open},
+  {"spawn", spawn},
   {"udp-transfer", udp_transfer},
   {NULL, NULL},
 };

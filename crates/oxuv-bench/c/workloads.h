@@ -24,4 +24,5 @@ void pool_work(long handles, long operations);
 void pool_stat(long handles, long operations);
 void pool_read(long handles, long operations);
 void pool_open(long handles, long operations);
+void spawn(long handles, long operations);
 void udp_transfer(long handles, long operations);

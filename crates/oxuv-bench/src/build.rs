@@ -20,7 +20,8 @@ pub(crate) struct Programs {
 }
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/c");
-const WORKLOADS: [&str; 8] = ["main.c", "workloads.c", "turn.c", "timer.c", "async.c", "echo.c", "socket.c", "pool.c"];
+const WORKLOADS: [&str; 9] =
+    ["main.c", "workloads.c", "turn.c", "timer.c", "async.c", "echo.c", "socket.c", "pool.c", "spawn.c"];
 /// What the libraries need of the system.
 const SYSTEM: [&str; 4] = ["-lpthread", "-ldl", "-lrt", "-lm"];
 

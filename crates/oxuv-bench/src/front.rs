@@ -9,7 +9,7 @@ use std::time::Duration;
 use oxuv::{Async, Check, Errno, Idle, Loop, Mode, Prepare, Result, Tcp, Timer};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::{pool, sockets};
+use crate::{pool, sockets, spawn};
 
 /// Runs a workload, then prints the nanoseconds that its measured sections took, of CPU time and of time.
 pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::result::Result<(), String> {
@@ -31,6 +31,7 @@ pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::resu
         "udp-flood-try" => sockets::udp_flood_try(operations),
         "udp-transfer" => sockets::udp_transfer(operations),
         "pool-work" | "pool-stat" | "pool-read" | "pool-open" => pool::run(program, handles, operations),
+        "spawn" => spawn::run(handles, operations),
         _ => return Err(format!("there is no workload {program:?}")),
     };
     let Spent { cpu, time } = measured.map_err(|error| format!("{program}: {error}"))?;

@@ -12,6 +12,7 @@ mod measure;
 mod pool;
 mod profile;
 mod sockets;
+mod spawn;
 mod table;
 mod workload;
 

@@ -33,11 +33,14 @@ pub(crate) fn make_tree(folder: &Path) -> std::io::Result<()> {
     std::fs::write(large, vec![b'x'; LARGE_SIZE])
 }
 
+/// Starts a request, which starts the next when it is done. The memory is for what is read.
+type Start = fn(&LoopRef, &Rc<Shared>, Vec<u8>) -> Result<()>;
+
 /// What all requests share.
 struct Shared {
     left: Cell<usize>,
     random: Cell<Random>,
-    start: fn(&LoopRef, &Rc<Shared>, Vec<u8>) -> Result<()>,
+    start: Start,
     /// The large file, where one is read.
     file: Option<File>,
 }
@@ -64,7 +67,7 @@ impl Shared {
 
 pub(crate) fn run(program: &str, depth: usize, operations: usize) -> Result<Spent> {
     let lp = Loop::new()?;
-    let (start, file): (fn(&LoopRef, &Rc<Shared>, Vec<u8>) -> Result<()>, _) = match program {
+    let (start, file): (Start, _) = match program {
         "pool-work" => (work, None),
         "pool-stat" => (stat, None),
         "pool-read" => (read, Some(open(&lp, LARGE)?)),

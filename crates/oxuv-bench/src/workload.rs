@@ -93,6 +93,11 @@ const fn pool(
     Workload { program, handles: depth, threads: Some(threads), counted, ..plain(name, title, 0, 0, timed) }
 }
 
+/// Children of a parent with so many megabytes in use. Valgrind gives a child memory of its own, so there are no counts.
+const fn spawn(name: &'static str, title: &'static str, megabytes: usize) -> Workload {
+    Workload { program: "spawn", handles: megabytes, threads: Some(1), counted: None, ..plain(name, title, 0, 0, 300) }
+}
+
 impl Workload {
     pub(crate) const ALL: &[Workload] = &[
         plain("turn", "turn: one idle, one prepare, one check", 500, 5_500, 200_000),
@@ -140,6 +145,8 @@ impl Workload {
         pool("read-64", "4 KiB read: 64 at a time", "pool-read", 64, 4, 200_000),
         pool("open-1", "open, read, close: 1 at a time", "pool-open", 1, 4, 20_000),
         pool("open-64", "open, read, close: 64 at a time", "pool-open", 64, 4, 100_000),
+        spawn("spawn-20m", "a child of 20 MB", 20),
+        spawn("spawn-2g", "a child of 2 GB", 2000),
         plain("udp-transfer", "UDP, 100 sent and received: 64 B", 1_000, 11_000, 200_000),
     ];
 

@@ -1114,7 +1114,7 @@ struct uv_process_s {
   int status;
 };
 
-/* Initialises the handle also when it fails; it is to be closed in any case. */
+/* Initialises the handle also when it fails: it can be closed then, but need not be. */
 UV_EXTERN int uv_spawn(uv_loop_t* loop, uv_process_t* handle, const uv_process_options_t* options);
 UV_EXTERN uv_pid_t uv_process_get_pid(const uv_process_t* handle);
 /* Signal 0 only asks whether the process is there: UV_ESRCH if not. */

@@ -201,7 +201,7 @@ pub(crate) mod kernel {
 
     use oxuv_core::linux::Linux;
     use oxuv_core::pool::{Pool, PoolOf};
-    use oxuv_os::Descriptor;
+    use oxuv_os::{Address, Descriptor};
 
     use crate::job::Request;
 
@@ -247,6 +247,16 @@ pub(crate) mod kernel {
         oxuv_os::clock::now()
     }
 
+    /// The address that a socket is bound to, of whatever family.
+    pub(crate) fn local_name(fd: &Descriptor) -> oxuv_core::Result<Address> {
+        oxuv_os::net::local_name(fd)
+    }
+
+    /// The address of the other end, of whatever family.
+    pub(crate) fn peer_name(fd: &Descriptor) -> oxuv_core::Result<Address> {
+        oxuv_os::net::peer_name(fd)
+    }
+
     /// The descriptor of this number, which is closed when the value is dropped.
     ///
     /// # Safety
@@ -267,6 +277,7 @@ pub(crate) mod kernel {
     use oxuv_core::sim::{Faults, Fd};
 
     use oxuv_core::kernel::Job;
+    use oxuv_core::{Address, Errno};
 
     use crate::job::Request;
 
@@ -299,6 +310,16 @@ pub(crate) mod kernel {
     /// Each has a time of its own; this is for looking on during a wait, which needs a second thread.
     pub(crate) fn now() -> u64 {
         0
+    }
+
+    /// There are no other families.
+    pub(crate) fn local_name(_: &Fd) -> oxuv_core::Result<Address> {
+        Err(Errno::EAFNOSUPPORT)
+    }
+
+    /// There are no other families.
+    pub(crate) fn peer_name(_: &Fd) -> oxuv_core::Result<Address> {
+        Err(Errno::EAFNOSUPPORT)
     }
 
     /// # Safety

@@ -141,7 +141,7 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
     // SAFETY: as in `call`.
     unsafe {
         match event {
-            Event::NeedDatagramBuffer { key, user } => crate::udp_recv::receive(loop_, key, user.0.cast()),
+            Event::NeedDatagramBuffer { key, user } => crate::udp_recv::receive_all(loop_, key, user.0.cast()),
             Event::Sent { user, result, .. } => crate::udp_send::all_sent(loop_, user.0.cast(), code(result)),
             Event::HungUp { user, .. } => {
                 let (stream, buf): (*mut uv_stream_t, _) = (user.0.cast(), NO_BUFFER);

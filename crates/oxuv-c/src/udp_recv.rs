@@ -78,11 +78,26 @@ pub unsafe extern "C-unwind" fn uv_udp_using_recvmmsg(udp: *const uv_udp_t) -> c
     c_int::from(unsafe { (*udp).handle.flags } & SEVERAL != 0)
 }
 
+/// There is something to receive, and as a rule more: one after the other.
+///
+/// # Safety
+/// The core has just told so of `udp`, whose key this is.
+pub(crate) unsafe fn receive_all(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
+    // SAFETY: says the caller, and then the core. The loop is one that runs; if a callback has closed it, that is all.
+    unsafe {
+        receive(loop_, key, udp);
+        while with(loop_, |core| core.next_receive().then_some(())).is_some() {
+            receive(loop_, key, udp);
+        }
+    }
+}
+
 /// There is something to receive: asks for memory, receives, and tells.
 ///
 /// # Safety
 /// The core has just told so of `udp`, whose key this is.
-pub(crate) unsafe fn receive(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
+#[inline]
+unsafe fn receive(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
     // SAFETY: `udp` is valid until `alloc_cb`. That may run the loop until the handle, or the loop itself, is closed for
     // good; else it is valid still.
     unsafe {
@@ -105,7 +120,7 @@ unsafe fn receive_one(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, buf: 
     // SAFETY: the handle is there if the core says so, and the buffer goes back to whom it belongs. The bytes are not looked
     // at any more once the callback runs.
     unsafe {
-        let mut received = Received::NONE;
+        let mut received = Received::none();
         let heard = with(loop_, |core| match core.udp_receive_into(key, memory(&buf), &mut received) {
             Ok(true) => Some(told(&received)),
             // Nothing to receive; or `alloc_cb` has stopped or closed the handle, and gets its buffer back.

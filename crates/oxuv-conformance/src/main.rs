@@ -70,12 +70,15 @@ fn conform(options: &Options) -> Result<bool, String> {
 
     println!("{}", report::counts(&results));
     println!("{}", report::beside_upstream(&results, &upstream, column));
-    let is_tight = !leaks || look_at_leaks(&runs, &runner, &source, &objects, jobs)?;
     if options.verbose {
         runs.iter().filter(|(_, run)| run.outcome.rank() == 0).for_each(|(test, run)| show(test, run));
     }
     if options.report {
         print!("{}", report::report(&results, &program, &upstream, column));
+    }
+    if leaks {
+        // In the child of a process with threads LeakSanitizer may wait for ever: the results are not those of the list.
+        return look_at_leaks(&runs, &runner, &source, &objects, jobs);
     }
     let all_run = options.filters.is_empty();
     let differences = expected.compare(&results, column, all_run);
@@ -97,7 +100,7 @@ fn conform(options: &Options) -> Result<bool, String> {
             options.list().display()
         );
     }
-    Ok(wrong == 0 && is_tight)
+    Ok(wrong == 0)
 }
 
 /// Whether no test leaves more behind than it does on libuv itself.

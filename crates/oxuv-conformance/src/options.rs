@@ -19,8 +19,8 @@ usage: oxuv-conformance [OPTION ...]
   --patience N                           multiplies the time that libuv's runner allows a test (3)
   --time-limit SECONDS                   for a test and its runner; then they are killed (240)
   --valgrind                             each test under valgrind, whose errors make it fail; better with --patience 20
-  --leaks                                also tell what tests leave behind: memory, descriptors, threads; what libuv
-                                         leaves too does not count
+  --leaks                                tell what tests leave behind: memory, descriptors, threads; what libuv leaves
+                                         too does not count, nor do the tests' results
   --repeat N                             run all N times; a test's result is the worst one
   --list FILE                            the expected results (expected.tsv of this crate, for libuv upstream.tsv)
   --update                               write the results to that list
@@ -107,6 +107,9 @@ impl Options {
         }
         if options.leaks && options.valgrind {
             return Err("--leaks and --valgrind exclude each other".into());
+        }
+        if options.leaks && options.update {
+            return Err("--leaks says nothing about the list".into());
         }
         Ok(options)
     }

@@ -42,6 +42,7 @@ fn wrong_words_are_errors() {
         "--repeat -1",
         "--header mine",
         "--leaks --valgrind",
+        "--leaks --update",
     ] {
         assert!(read(line).is_err(), "{line}");
     }

@@ -70,7 +70,8 @@ pub enum Event<U> {
     Exited { key: Key, user: U, result: Result<Exit> },
     /// Something has happened to what this handle watches, or to what is in it: [`Core::fs_event_name`](crate::Core::fs_event_name)
     /// has the name. Or, with an error, a directory at that name that has come to be under a recursive watch could not be
-    /// watched: ENOSPC at the limit of watches, ENOMEM, ENAMETOOLONG, EMFILE. Phase: poll.
+    /// watched: ENOSPC at the limit of watches, ENOMEM, ENAMETOOLONG, EMFILE; or, in a child of a fork and without a name, what
+    /// the handle watches could not be watched anew, and it is stopped. Phase: poll.
     FsEvent { key: Key, user: U, result: Result<FsEvents> },
     /// A file that is looked at again and again has changed: [`Core::fs_poll_change`](crate::Core::fs_poll_change) has what
     /// it was and is. Or, with an error, it cannot be looked at: this is told once, until that changes. Phase: poll; timers

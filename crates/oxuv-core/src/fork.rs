@@ -8,15 +8,14 @@ use crate::{Buffers, Core};
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// In a child of the process that the loop was made in, before anything else is done with the loop: makes it the
     /// child's own. Handles stay as they are. What the loop watches is watched anew, timers go on, the close events of
-    /// handles closed before come. What was on its way to the parent stays the parent's: sends to async handles and
+    /// handles closed before come. What was on its way to the parent stays the parent's: sends to async handles,
     /// signals and changes of files are forgotten, and jobs are told of with ECANCELED, without the job.
     ///
     /// The descriptors of the loop itself, [`Kernel::after_fork`], keep their numbers. In the parent's process, or called
     /// again, it does no harm. Returns whether it was a child's that had not called it.
     ///
     /// # Errors
-    /// EMFILE, ENFILE, ENOMEM, ENOSPC. The loop is of no use until this succeeds. Or the first error of a file that could not
-    /// be watched anew, ENOENT for example: its handle is stopped then, and all is well when this is called again.
+    /// EMFILE, ENFILE, ENOMEM, ENOSPC. The loop is of no use until this succeeds.
     #[doc(alias = "uv_loop_fork")]
     pub fn after_fork(&mut self) -> Result<bool> {
         self.watches.unsynced.try_reserve(self.watchers())?;
@@ -28,7 +27,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.mailbox.forget_sends();
             self.forget_caught();
             self.lose_jobs();
-            self.fs_events_after_fork()?;
+            self.watch_files_anew();
         } else {
             self.poll_changes_anew()?;
         }

@@ -186,36 +186,32 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// After a fork, in the child, when the kernel is made anew: has everything watched again, since the descriptor so far
-    /// is the parent's, too. What the parent has not told of yet is not told here.
-    ///
-    /// # Errors
-    /// The first error of a handle that could not be started again. Such handles are stopped.
-    pub(crate) fn fs_events_after_fork(&mut self) -> Result<()> {
+    /// is the parent's, too. What the parent has not told of yet is not told here. A handle whose path cannot be watched
+    /// any more is told so.
+    pub(crate) fn watch_files_anew(&mut self) {
         if self.changes.fd.take().is_none() {
-            return Ok(());
+            return;
         }
         self.changes.watches.clear();
         self.changes.scans.clear();
         self.changes.lossy.clear();
         (self.changes.look, self.watches.has_changes) = (None, false);
         self.changes.told.forget();
-        let mut result = self.open_watcher();
+        let opened = self.open_watcher();
         let mut walk = self.walk_begin();
-        while let Some((Key { index, .. }, _)) = self.walk_next(&mut walk) {
-            let slot = &self.slots[index];
-            if slot.kind != Kind::FsEvent || !slot.has(flag::ACTIVE) {
+        while let Some((key, _)) = self.walk_next(&mut walk) {
+            let slot = &self.slots[key.index];
+            if slot.kind != Kind::FsEvent {
                 continue;
             }
             let handle = &mut self.changes.handles[slot.state];
             handle.is_recursive = handle.tree.take().is_some();
             let Some(path) = handle.path.take() else { continue };
-            let again = if self.changes.fd.is_some() { self.watch_path(index, path) } else { Err(Errno::EMFILE) };
-            if again.is_err() {
-                self.set_inactive(index);
+            if let Err(error) = opened.and_then(|()| self.watch_path(key.index, path)) {
+                self.changes.told.fail(key, error);
+                self.watches.has_changes = true;
             }
-            result = result.and(again);
         }
-        result
     }
 
     /// Makes the loop's descriptor if there is none.

@@ -1,5 +1,6 @@
 //! Watching files on the simulated kernel.
 
+use std::collections::VecDeque;
 use std::ffi::CString;
 
 use oxuv_os::Errno;
@@ -46,7 +47,11 @@ impl Bed {
                     format!("{user} {} {name}", words.join("+"))
                 }
                 Event::FsEvent { user, result: Err(error), .. } => {
-                    format!("{user} {} {}", error.name().unwrap(), self.core.fs_event_name().unwrap().to_string_lossy())
+                    format!(
+                        "{user} {} {}",
+                        error.name().unwrap(),
+                        self.core.fs_event_name().map_or("-".into(), |name| name.to_string_lossy())
+                    )
                 }
                 other => panic!("{other:?}"),
             };
@@ -68,6 +73,12 @@ impl Bed {
         }
         told.extend(self.told());
         told
+    }
+
+    /// How much of files a turn tells of.
+    fn told_of_files(&mut self) -> usize {
+        self.core.begin(Mode::NoWait);
+        std::iter::from_fn(|| self.core.next()).filter(|event| matches!(event, Event::FsEvent { .. })).count()
     }
 
     fn watched(&self) -> Vec<String> {
@@ -284,11 +295,20 @@ fn after_a_fork_everything_is_watched_anew() {
     let (a, b) = (bed.watch(1, "/d", true), bed.watch(2, "/e", false));
     bed.sim.make_file("/d/f").unwrap();
     bed.sim.remove("/e").unwrap();
-    assert_eq!(bed.core.after_fork(), Err(Errno::ENOENT));
-    assert!(bed.core.is_active(a) && !bed.core.is_active(b));
+    assert_eq!(bed.core.after_fork(), Ok(true));
     assert_eq!(bed.watched(), ["/d", "/d/a"]);
     bed.sim.make_file("/d/a/f").unwrap();
-    assert_eq!(bed.told(), ["1 rename a/f"]);
+    assert_eq!(bed.core.backend_timeout(), Some(0));
+    assert_eq!(bed.told(), ["2 ENOENT -", "1 rename a/f"]);
+    assert!(bed.core.is_active(a) && !bed.core.is_active(b));
+    bed.sim.make_directory("/e").unwrap();
+    bed.start(b, "/e").unwrap();
+    bed.sim.remove("/e").unwrap();
+    assert_eq!(bed.core.after_fork(), Ok(true));
+    // It does not wait to be told.
+    bed.core.fs_event_stop(b).unwrap();
+    bed.start(b, "/d").unwrap();
+    assert_eq!(bed.told(), [""; 0]);
 }
 
 /// A path of up to three names, of four each.
@@ -328,5 +348,165 @@ fn a_tree_is_what_is_there_whatever_has_happened() {
             let name = format!("1 rename {}", format!("{directory}/new").strip_prefix("/r/").unwrap());
             assert_eq!(bed.told(), [name], "seed {seed}");
         }
+    }
+}
+
+/// What is told, in its order, by simple lists: of each watch its listeners, and of all watches what has happened.
+#[derive(Default)]
+struct Model {
+    /// By directory: which watch of it this is, and who listens.
+    watches: [Option<(u32, Vec<u32>)>; 3],
+    made: u32,
+    happened: VecDeque<(usize, u32, String)>,
+    /// What is being told, and to whom still.
+    current: Option<(usize, String, Vec<u32>)>,
+}
+
+impl Model {
+    fn happen(&mut self, directory: usize, name: &str) {
+        if let Some((watch, _)) = self.watches[directory] {
+            self.happened.push_back((directory, watch, name.into()));
+        }
+    }
+
+    fn start(&mut self, user: u32, directory: usize) {
+        self.made += 1;
+        let (_, listeners) = self.watches[directory].get_or_insert((self.made, Vec::new()));
+        listeners.push(user);
+    }
+
+    fn stop(&mut self, user: u32) {
+        let told = self.current.as_mut().map(|(directory, _, rest)| {
+            rest.retain(|&other| other != user);
+            *directory
+        });
+        for (directory, watch) in self.watches.iter_mut().enumerate() {
+            let Some((_, listeners)) = watch else { continue };
+            listeners.retain(|&other| other != user);
+            if listeners.is_empty() && told != Some(directory) {
+                *watch = None;
+            }
+        }
+    }
+
+    /// Nobody is left to be told of what is being told.
+    fn settle(&mut self) {
+        if let Some((directory, ..)) = self.current.take_if(|(_, _, rest)| rest.is_empty())
+            && self.watches[directory].as_ref().is_some_and(|(_, listeners)| listeners.is_empty())
+        {
+            self.watches[directory] = None;
+        }
+    }
+
+    fn next(&mut self) -> Option<(u32, String)> {
+        loop {
+            if let Some((directory, name, rest)) = &mut self.current {
+                if !rest.is_empty() {
+                    let user = rest.remove(0);
+                    let told = (user, name.clone());
+                    // It goes behind those that were told, and those that came since.
+                    let (_, listeners) = self.watches[*directory].as_mut().unwrap();
+                    listeners.push(user);
+                    return Some(told);
+                }
+            }
+            self.settle();
+            let (directory, number, name) = self.happened.pop_front()?;
+            if let Some((watch, listeners)) = &mut self.watches[directory]
+                && *watch == number
+            {
+                self.current = Some((directory, name, std::mem::take(listeners)));
+            }
+        }
+    }
+}
+
+struct Machine {
+    bed: Bed,
+    model: Model,
+    random: Random,
+    keys: Vec<(u32, Key)>,
+    names: u32,
+}
+
+impl Machine {
+    fn act(&mut self) {
+        let directory = self.random.below(3);
+        let path = format!("/{directory}");
+        let Some(&(user, key)) = self.random.pick(&self.keys) else {
+            return self.add();
+        };
+        match self.random.below(10) {
+            0..4 => {
+                self.names += 1;
+                let name = self.names.to_string();
+                self.bed.sim.make_file(&format!("{path}/{name}")).unwrap();
+                self.model.happen(directory, &name);
+            }
+            4..6 => match self.bed.start(key, &path) {
+                Ok(()) => self.model.start(user, directory),
+                Err(error) => assert!(error == Errno::EINVAL && self.bed.core.is_active(key)),
+            },
+            6..8 => {
+                self.bed.core.fs_event_stop(key).unwrap();
+                self.model.stop(user);
+            }
+            8 => self.add(),
+            _ => {
+                self.bed.core.close(key).unwrap();
+                self.model.stop(user);
+                self.keys.retain(|&(_, other)| other != key);
+            }
+        }
+    }
+
+    fn add(&mut self) {
+        self.names += 1;
+        self.keys.push((self.names, self.bed.core.fs_event_init(self.names).unwrap()));
+    }
+
+    fn run(&mut self, depth: u32) {
+        self.bed.core.begin(Mode::NoWait);
+        while let Some(event) = self.bed.core.next() {
+            let Event::FsEvent { user, result, .. } = event else { continue };
+            assert_eq!(result, Ok(FsEvents::RENAME));
+            let name = self.bed.core.fs_event_name().unwrap().to_str().unwrap().to_string();
+            assert_eq!(Some((user, name)), self.model.next());
+            (0..self.random.below(3)).for_each(|_| self.act());
+            if depth < 2 && self.random.chance(100) {
+                let outer = self.bed.core.suspend();
+                self.run(depth + 1);
+                self.bed.core.resume(outer);
+            } else if depth == 0 && self.random.chance(50) {
+                // The run is left.
+                return;
+            }
+        }
+        self.model.settle();
+    }
+}
+
+#[test]
+fn whatever_callbacks_do_the_order_is_that_of_simple_lists() {
+    for seed in 0..300 {
+        let mut bed = Bed::new(&["/0", "/1", "/2"]);
+        // It never comes, and keeps the loop turning.
+        let timer = bed.core.timer_init(0).unwrap();
+        bed.core.timer_start(timer, u64::MAX, 0).unwrap();
+        let (model, random) = (Model::default(), Random::new(seed));
+        let mut machine = Machine { bed, model, random, keys: Vec::new(), names: 0 };
+        for _ in 0..100 {
+            (0..machine.random.below(4)).for_each(|_| machine.act());
+            machine.run(0);
+        }
+        // What is left is told when nothing more is done.
+        for (user, name) in std::iter::from_fn(|| machine.model.next()).collect::<Vec<_>>() {
+            machine.bed.core.begin(Mode::NoWait);
+            let told =
+                std::iter::from_fn(|| machine.bed.core.next()).find(|event| matches!(event, Event::FsEvent { .. }));
+            assert!(matches!(told, Some(Event::FsEvent { user: told, .. }) if told == user), "seed {seed}");
+            assert_eq!(machine.bed.core.fs_event_name().unwrap().to_str(), Ok(&*name));
+        }
+        assert_eq!(machine.bed.told_of_files(), 0);
     }
 }

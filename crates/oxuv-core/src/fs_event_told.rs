@@ -5,8 +5,8 @@
 
 use std::ffi::CStr;
 
-use oxuv_os::Result;
 use oxuv_os::inotify::{Event as Raw, Happened, LONGEST};
+use oxuv_os::{Errno, Result};
 
 use crate::fs_event::{FsEvents, Listener};
 use crate::kernel::Kernel;
@@ -34,6 +34,8 @@ pub(crate) struct Told {
     current: Option<Current>,
     /// Handles that are still to hear that something was lost.
     lost: Vec<Key>,
+    /// Handles that watch nothing any more, and are still to hear why.
+    failed: Vec<(Key, Errno)>,
     /// What is left of the turn's steps.
     pub(crate) steps: usize,
     /// The name that was last told, with a zero behind it; empty if there was none.
@@ -51,9 +53,17 @@ struct Current {
 }
 
 impl Told {
-    /// Makes sure that this many handles can hear that something was lost.
+    /// Makes sure that this many handles can hear that something was lost, or has failed.
     pub(crate) fn reserve(&mut self, handles: usize) -> Result<()> {
+        self.failed.try_reserve(handles.saturating_sub(self.failed.len()))?;
         Ok(self.lost.try_reserve(handles.saturating_sub(self.lost.len()))?)
+    }
+
+    /// A handle is to hear that it watches nothing any more.
+    pub(crate) fn fail(&mut self, key: Key, error: Errno) {
+        if self.failed.len() < self.failed.capacity() {
+            self.failed.push((key, error));
+        }
     }
 
     /// Makes the buffer.
@@ -66,6 +76,7 @@ impl Told {
         self.buffer.clear();
         (self.at, self.may_read, self.current) = (0, false, None);
         self.lost.clear();
+        self.failed.clear();
     }
 
     /// Of the watch whose listeners are being told, the place of the next of them.
@@ -138,6 +149,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 if let Some(event) = self.tell_next_listener() {
                     return Some(event);
                 }
+            } else if let Some((key, error)) = self.changes.told.failed.pop() {
+                if let Some(event) = self.tell_of_failure(key, error) {
+                    return Some(event);
+                }
             } else if !self.changes.told.lost.is_empty() {
                 if let Some(event) = self.tell_of_loss() {
                     return Some(event);
@@ -194,6 +209,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
         }
         self.changes.told.lost.reverse();
+    }
+
+    /// A handle is told that it watches nothing any more, unless it was stopped, closed or started since.
+    fn tell_of_failure(&mut self, key: Key, error: Errno) -> Option<Event<U>> {
+        let index =
+            self.slots.find_kind(key, Kind::FsEvent).ok().filter(|&index| self.slots[index].has(flag::ACTIVE))?;
+        if self.changes.handles[self.slots[index].state].path.is_some() {
+            return None;
+        }
+        self.set_inactive(index);
+        self.changes.told.name.clear();
+        Some(Event::FsEvent { key, user: self.slots[index].user, result: Err(error) })
     }
 
     fn tell_of_loss(&mut self) -> Option<Event<U>> {

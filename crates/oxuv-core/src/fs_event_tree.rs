@@ -129,17 +129,25 @@ impl Tree {
         (removed.watch, leaf == dir)
     }
 
-    /// Appends the name of something in a directory, or of the directory itself for an empty one, from the root on.
+    /// The parts of the name of something in a directory, or of the directory itself for an empty one: the last one first.
+    fn parts<'a>(&'a self, dir: u32, name: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        let parent = |&dir: &u32| Some(self.dirs[dir].parent);
+        let above = std::iter::successors(Some(dir), parent).take_while(|&dir| dir != 0);
+        Some(name).into_iter().filter(|name| !name.is_empty()).chain(above.map(|dir| &*self.dirs[dir].name))
+    }
+
+    /// How long such a name is.
+    fn name_len(&self, dir: u32, name: &[u8]) -> usize {
+        self.parts(dir, name).map(|part| part.len() + 1).sum::<usize>().saturating_sub(1)
+    }
+
+    /// Appends such a name, from the root on.
     pub(crate) fn write_name(&self, dir: u32, name: &[u8], into: &mut Vec<u8>) -> Result<()> {
-        let above = || std::iter::successors(Some(dir), |&dir| Some(self.dirs[dir].parent)).take_while(|&dir| dir != 0);
-        let parts =
-            || Some(name).into_iter().filter(|name| !name.is_empty()).chain(above().map(|dir| &*self.dirs[dir].name));
-        let len = parts().map(|part| part.len() + 1).sum::<usize>().saturating_sub(1);
-        let begin = into.len();
+        let len = self.name_len(dir, name);
+        let mut end = into.len() + len;
         into.try_reserve(len)?;
-        into.resize(begin + len, b'/');
-        let mut end = into.len();
-        for part in parts() {
+        into.resize(end, b'/');
+        for part in self.parts(dir, name) {
             into[end - part.len()..end].copy_from_slice(part);
             end = (end - part.len()).saturating_sub(1);
         }
@@ -195,14 +203,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn path_in_tree(&self, slot: u32, dir: u32, name: &[u8]) -> Result<CString> {
         let handle = &self.changes.handles[self.slots[slot].state];
         let (Some(root), Some(tree)) = (&handle.path, &handle.tree) else { return Err(Errno::EINVAL) };
+        let (root, len) = (root.to_bytes(), tree.name_len(dir, name));
         let mut path = Vec::new();
-        path.try_reserve(root.count_bytes() + name.len() + 2)?;
-        path.extend_from_slice(root.to_bytes());
-        if dir != 0 || !name.is_empty() {
+        // As much as it takes, since a text that has more is moved.
+        path.try_reserve_exact(root.len() + usize::from(len > 0) + len + 1)?;
+        path.extend_from_slice(root);
+        if len > 0 {
             path.push(b'/');
         }
         tree.write_name(dir, name, &mut path)?;
-        path.try_reserve_exact(1)?;
         path.push(0);
         CString::from_vec_with_nul(path).map_err(|_| Errno::EINVAL)
     }

@@ -102,6 +102,17 @@ impl<F, U, B> Udp<F, U, B> {
         }
         buffers.total().filter(|&total| total <= MAX_BYTES).ok_or(Errno::EINVAL)
     }
+
+    /// Refuses what the kernel would pass over: a source address of the other family; and several buffers for segments.
+    fn check_options(&self, options: &SendOptions, to: Option<AddressRef<'_>>, buffers: usize) -> Result<()> {
+        let is_ipv6 = match (&self.fd, to) {
+            // It gets a socket for that address.
+            (None, Some(to)) => SocketAddr::try_from(to).is_ok_and(|to| to.is_ipv6()),
+            _ => self.is(UdpFlags::IPV6),
+        };
+        let is_wrong = options.source.is_some_and(|source| source.is_ipv6() != is_ipv6);
+        if is_wrong || (options.segment_size.is_some() && buffers != 1) { Err(Errno::EINVAL) } else { Ok(()) }
+    }
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -116,8 +127,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// the core until the event; then [`Core::take_buffers`] has it.
     ///
     /// # Errors
-    /// Without effect: EINVAL when closing, for no buffer, more than 2^20 of them or more than 2^31-1 bytes, or for an
-    /// address that is none of the internet's while there is no socket; EISCONN for an address when connected,
+    /// Without effect: EINVAL when closing, for no buffer, more than 2^20 of them or more than 2^31-1 bytes, for an
+    /// address that is none of the internet's while there is no socket, or for a source address of the other family; EISCONN for an address when connected,
     /// EDESTADDRREQ without one when not; what binding fails with; EEXIST when another handle waits for the descriptor;
     /// ENOMEM. What the kernel says of the datagram comes by the event: EMSGSIZE, ECONNREFUSED, ENETUNREACH.
     #[doc(alias = "uv_udp_send")]
@@ -145,8 +156,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let state = self.slots[index].state;
         let udp = &mut self.udps[state];
         let total = udp.check_send(to.address, buffers)?;
-        if to.options.segment_size.is_some() && buffers.count() != 1 {
-            return Err(Errno::EINVAL);
+        if let Some(options) = given(&to.options) {
+            udp.check_options(options, to.address, buffers.count())?;
         }
         udp.sends.try_reserve(1)?;
         if udp.watch.wanted.is_empty() {
@@ -215,7 +226,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 };
             }
         }
-        let is_first = udp.ended == udp.sends.len();
+        let (is_first, is_fed) = (udp.ended == udp.sends.len(), udp.is(UdpFlags::FED));
         udp.queued += total;
         udp.sends.push_back(Send {
             user,
@@ -230,7 +241,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.requests += 1;
         if is_first {
             self.set_active(index);
-            self.want(index, Readiness::WRITE);
+            self.want_unsaid(index, Readiness::WRITE);
+            // If it was fed it is sent in pending, and as a rule nobody has to wait for it.
+            if !is_fed {
+                self.mark_unsynced(index);
+            }
         }
         Ok(None)
     }
@@ -246,6 +261,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let index = self.open_handle(key, Kind::Udp)?;
         let udp = &self.udps[self.slots[index].state];
         let total = udp.check_send(to, buffers)?;
+        if let Some(options) = given(&options) {
+            udp.check_options(options, to, buffers.count())?;
+        }
         if udp.count() > 0 {
             return Err(Errno::EAGAIN);
         }
@@ -364,8 +382,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     fn send_queued_datagrams(&mut self, index: u32) {
         let udp = &self.udps[self.step.state];
-        if udp.ended < udp.sends.len() && self.send_all_queued() {
+        if udp.ended == udp.sends.len() {
+            return;
+        }
+        if self.send_all_queued() {
             self.feed_udp(index);
+        } else {
+            self.mark_unsynced(index);
         }
     }
 
@@ -399,7 +422,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Reports what had been sent when this began, also if one of the callbacks closes the handle.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn step_report_sent(&mut self) -> Option<Event<U>> {
         if self.step.reports > 0 {
             self.step.reports -= 1;
@@ -415,6 +438,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Everything that was to be sent is.
+    #[inline]
     pub(crate) fn end_sending(&mut self, index: u32) {
         self.unwant(index, Readiness::WRITE);
         if self.udp_rests(index) {
@@ -446,11 +470,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// what there is to tell.
     #[inline]
     pub fn next_sent(&mut self) -> Option<(U, Result<()>)> {
-        if self.step.stage != Stage::UdpReport || self.step.reports == 0 {
+        if self.step.stage != Stage::UdpReport {
             return None;
         }
-        self.step.reports -= 1;
-        match self.report_datagram(self.step.key, self.step.state) {
+        match self.step_report_sent() {
             Some(Event::Sent { user, result, .. }) => Some((user, result)),
             _ => None,
         }

@@ -92,7 +92,7 @@ impl Bed {
                 }
                 Event::NeedDatagramBuffer { key, .. } => {
                     let mut buf = vec![MaybeUninit::uninit(); size];
-                    let mut received = Received::NONE;
+                    let mut received = Received::none();
                     let heard = match self.core.udp_receive_into(key, &mut buf, &mut received) {
                         Ok(true) => got(&received),
                         Ok(false) => Heard::Nothing,

@@ -135,13 +135,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Adds to what we want to know of a handle's descriptor.
     #[inline]
     pub(crate) fn want(&mut self, index: u32, readiness: Readiness) {
+        self.want_unsaid(index, readiness);
+        self.mark_unsynced(index);
+    }
+
+    /// As [`Core::want`], but the kernel is not told for now.
+    #[inline]
+    pub(crate) fn want_unsaid(&mut self, index: u32, readiness: Readiness) {
         let watch = self.watch_mut(index);
         let (number, is_new) = (watch.number, watch.wanted.is_empty());
         watch.wanted |= readiness;
         if is_new {
             self.own(number, index);
         }
-        self.mark_unsynced(index);
     }
 
     /// The kernel is about to be told that this handle wants to know of a descriptor.
@@ -197,7 +203,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     #[inline]
-    fn mark_unsynced(&mut self, index: u32) {
+    pub(crate) fn mark_unsynced(&mut self, index: u32) {
         let key = self.slots.key(index);
         let watch = self.watch_mut(index);
         if watch.wanted != watch.watched && !watch.is_unsynced {

@@ -50,15 +50,18 @@ pub struct Received<'a> {
 
 impl<'a> Received<'a> {
     /// Nothing, from nobody.
-    pub const NONE: Received<'static> = Received {
-        bytes: &[],
-        from: Address::none(),
-        is_truncated: false,
-        error: None,
-        segment_size: None,
-        ecn: None,
-        local: None,
-    };
+    #[inline]
+    pub fn none() -> Received<'a> {
+        Received {
+            bytes: &[],
+            from: Address::none(),
+            is_truncated: false,
+            error: None,
+            segment_size: None,
+            ecn: None,
+            local: None,
+        }
+    }
 
     /// The datagrams that `bytes` are: one, if it was not coalesced with others.
     pub fn datagrams(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
@@ -77,7 +80,7 @@ pub struct Batch<'a> {
 
 impl Default for Batch<'_> {
     fn default() -> Self {
-        Batch { received: [Received::NONE; BATCH], count: 0 }
+        Batch { received: [Received::none(); BATCH], count: 0 }
     }
 }
 
@@ -194,7 +197,7 @@ fn header(datagram: &Datagram<'_>, control: &mut Control) -> msghdr {
     header
 }
 
-/// Receives one datagram into `buf`; `received`, which was [`Received::NONE`], says what is to be said of it.
+/// Receives one datagram into `buf`; `received`, which was [`Received::none()`], says what is to be said of it.
 ///
 /// # Errors
 /// EAGAIN when there is none; ECONNREFUSED and others that a datagram sent before has met with.

@@ -78,7 +78,8 @@ impl<'a> Datagram<'a> {
 pub struct Route {
     /// Where to; `None` is the address that the handle is connected to.
     pub to: Option<SocketAddr>,
-    /// The local address to send from, one of this machine's; `None` is the one that the handle is bound to, or the
+    /// The local address to send from, one of this machine's and of the handle's family (as an IPv6 handle has it: an IPv4
+    /// address as `::ffff:1.2.3.4`); `None` is the one that the handle is bound to, or the
     /// system's choice.
     pub source: Option<IpAddr>,
     /// The congestion mark. What else is in the type of service is 0 then; `None` leaves all of it to the socket.

@@ -155,6 +155,9 @@ impl Subjects {
             Event::NeedDatagramBuffer { key, .. } => {
                 self.udp.0.point_at(key);
                 self.udp.receive(inner);
+                while inner.with(|core| Ok(core.next_receive())) == Ok(true) {
+                    self.udp.receive(inner);
+                }
             }
             Event::Sent { key, user, result } => {
                 self.udp.0.point_at(key);

@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use oxuv_core::kernel::{Batch, Received};
+use oxuv_core::linux::check_datagrams;
 use oxuv_core::{DATAGRAM_SIZE, InternetAddress, One, Refused};
 
 use crate::callbacks::Callback;
@@ -71,11 +72,15 @@ impl Udp {
     /// receives datagrams, connected or not. It is made non-blocking.
     ///
     /// # Errors
-    /// EINVAL when closing, EBUSY when it has a socket, ENOTSOCK. The descriptor is closed then.
+    /// EINVAL when closing, EBUSY when it has a socket; ENOTSOCK, EPROTOTYPE when it is none of datagrams. The descriptor is
+    /// closed then.
     #[doc(alias = "uv_udp_open")]
     pub fn open(&self, socket: impl Into<OwnedFd>) -> Result<()> {
         let (socket, flags) = (socket.into().into(), UdpBindFlags::default());
-        self.with(|core, key| core.udp_open(key, socket, flags).map_err(|refused| refused.error))
+        self.with(|core, key| {
+            check_datagrams(&socket)?;
+            core.udp_open(key, socket, flags).map_err(|refused| refused.error)
+        })
     }
 
     /// Binds the handle to an address; port 0 is any free one.
@@ -130,8 +135,8 @@ impl Udp {
     /// ECANCELED when the handle is closed before. Phase: pending, poll or closing.
     ///
     /// # Errors
-    /// EISCONN for an address when connected, EDESTADDRREQ without one when not; EINVAL when closing, or for more than
-    /// 2^31-1 bytes; ENOMEM; as [`Udp::bind`]. `on_done` is not called then.
+    /// EISCONN for an address when connected, EDESTADDRREQ without one when not; EINVAL when closing, for more than
+    /// 2^31-1 bytes, or for a source address of the other family; ENOMEM; as [`Udp::bind`]. `on_done` is not called then.
     #[doc(alias = "uv_udp_send")]
     pub fn send<T>(
         &self,
@@ -365,7 +370,7 @@ impl Udp {
     }
 
     fn receive_one_into(&self, buffer: &mut [MaybeUninit<u8>]) {
-        let mut received = Received::NONE;
+        let mut received = Received::none();
         match self.with(|core, key| core.udp_receive_into(key, buffer, &mut received)) {
             // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
             Ok(false) => {}

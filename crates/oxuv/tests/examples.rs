@@ -12,8 +12,9 @@ use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-const EXAMPLES: [&str; 16] = [
+const EXAMPLES: [&str; 18] = [
     "event_queue",
+    "filter",
     "lookup",
     "pass_listener",
     "pipe_echo",
@@ -21,6 +22,7 @@ const EXAMPLES: [&str; 16] = [
     "prepare",
     "prepare_timer",
     "read_file",
+    "run_command",
     "shutdown",
     "tcp_echo",
     "tcp_refused",
@@ -81,6 +83,10 @@ fn read_file_reads_while_a_timer_ticks() {
     let ticks: Vec<_> = lines.iter().filter(|line| line.starts_with("tick")).collect();
     assert_eq!(ticks, ["tick 1", "tick 2", "tick 3"]);
     assert_eq!(lines.len(), 4);
+
+    let (lines, _, status) = Example::start("read_file", &[]).end();
+    let own = include_str!("../examples/read_file.rs").len();
+    assert!(status.success() && lines.contains(&format!("{own} bytes")), "{lines:?}");
 
     let (lines, _, status) = Example::start("read_file", &["/none"]).end();
     assert!(status.success());
@@ -360,4 +366,25 @@ fn udp_ping_tells_of_pings_that_nobody_answers() {
     assert!(lines.iter().all(|line| line == "no answer: ECONNREFUSED: connection refused"), "{lines:?}");
     assert!(errors.contains("3 of 3 pings got no answer"), "{errors}");
     assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn run_command_collects_what_is_printed() {
+    let (lines, errors, status) = Example::start("run_command", &["sh", "-c", "echo one; echo two; exit 4"]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert!(
+        lines.contains(&"exit status: 4".to_owned()) && lines.contains(&"8 bytes, 2 lines".to_owned()),
+        "{lines:?}"
+    );
+    let (lines, errors, status) = Example::start("run_command", &["/no/such/program"]).end();
+    assert!(!status.success() && lines.is_empty() && errors.contains("/no/such/program: ENOENT"), "{errors}");
+}
+
+#[test]
+fn filter_gives_the_text_changed() {
+    let (lines, errors, status) = Example::start("filter", &["there and back", "tr", "a-z", "A-Z"]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert_eq!(lines, ["THERE AND BACK"]);
+    let (_, errors, status) = Example::start("filter", &["text", "false"]).end();
+    assert!(status.success() && errors.contains("the filter has failed"), "{errors}");
 }

@@ -77,4 +77,7 @@ fn each_reported_bug_has_a_test_that_exists() {
         }
     }
     assert_eq!(numbers, CASES);
+    // Below the table are those of other levels.
+    let (_, below) = include_str!("../../../oxuv-conformance/README.md").split_once("Of the core, ").unwrap();
+    check_tests("other levels", below);
 }

@@ -62,6 +62,7 @@ programs! {
     files_are_read_and_written: "fs_file.c";
     files_have_names_and_permissions: "fs_names.c";
     files_have_times: "fs_times.c";
+    files_are_watched_while_memory_is_short: "watched_short_memory.c";
     files_tell_of_changes: "fs_event.c";
     files_are_looked_at_again_and_again: "fs_poll.c";
     handles_are_printed: "print.c";

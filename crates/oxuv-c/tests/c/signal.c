@@ -91,12 +91,12 @@ static void real_time_signals_are_caught_as_often_as_they_were_sent(void) {
   sigset_t set, old;
   int i;
   uv_signal_t* a = started("a", SIGRTMIN + 3);
-  uv_signal_t* b = started("b", SIGRTMAX);
+  uv_signal_t* b = started("b", SIGRTMIN + 9);
   sigemptyset(&set);
   sigaddset(&set, SIGRTMIN + 3);
-  sigaddset(&set, SIGRTMAX);
+  sigaddset(&set, SIGRTMIN + 9);
   CHECK(pthread_sigmask(SIG_BLOCK, &set, &old) == 0);
-  for (i = 0; i < 3; i++) CHECK(raise(SIGRTMIN + 3) == 0 && raise(SIGRTMAX) == 0);
+  for (i = 0; i < 3; i++) CHECK(raise(SIGRTMIN + 3) == 0 && raise(SIGRTMIN + 9) == 0);
   CHECK(pthread_sigmask(SIG_SETMASK, &old, NULL) == 0);
   begin();
   turn();
@@ -507,7 +507,9 @@ int main(void) {
   CHECK(uv_loop_init(&loop) == 0);
 #ifndef __SANITIZE_THREAD__ /* it delivers signals later, and several as one */
   each_signal_is_a_call_for_each_who_waits_for_it();
+#ifndef __SANITIZE_THREAD__ /* It makes one of several that come at once. */
   real_time_signals_are_caught_as_often_as_they_were_sent();
+#endif
   none_is_lost_however_many_come();
   none_is_lost_while_the_loop_is_held_up();
   what_cannot_be_caught_is_refused();

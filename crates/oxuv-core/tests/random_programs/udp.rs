@@ -283,7 +283,7 @@ impl Machine<'_> {
             let result = self.core.udp_receive_several_into(key, &mut buffer, &mut batch);
             result.map(|()| (0..batch.len()).map(|nth| *batch.get(nth)).collect::<Vec<_>>())
         } else {
-            let mut received = Received::NONE;
+            let mut received = Received::none();
             let result = self.core.udp_receive_into(key, &mut buffer, &mut received);
             result.map(|is_there| is_there.then_some(received).into_iter().collect())
         };

@@ -188,10 +188,10 @@ impl File {
     }
 
     /// Reads where the file's position is, and moves that on. `room` comes back with what was read, up to its capacity;
-    /// what was in it is gone. Nothing is read at the end of the file.
+    /// what was in it is gone. It comes back empty at the end of the file.
     ///
     /// # Errors
-    /// To the closure: EISDIR, EBADF, EAGAIN, EIO.
+    /// EINVAL for a `room` without capacity. To the closure: EISDIR, EBADF, EAGAIN, EIO.
     #[doc(alias = "uv_fs_read")]
     pub fn read(&self, room: Vec<u8>, done: impl FnOnce(&File, Result<Vec<u8>>) + 'static) -> Result<Request> {
         self.read_somewhere(room, None, done)
@@ -217,6 +217,10 @@ impl File {
         offset: Option<u64>,
         done: impl FnOnce(&File, Result<Vec<u8>>) + 'static,
     ) -> Result<Request> {
+        if room.capacity() == 0 {
+            // What came back would look like the end of the file.
+            return Err(Errno::EINVAL);
+        }
         room.clear();
         self.call(Call::Read { file: Arc::clone(&self.fd), room, offset }, call::bytes, done)
     }
