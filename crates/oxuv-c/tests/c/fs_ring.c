@@ -392,7 +392,7 @@ int main(void) {
     if (is_root()) in_child(users_may_change);
     unlink("secret");
   } else {
-    fprintf(stderr, "not run: there are no rings here, so 2 tests of them say nothing and the others test threads\n");
+    fprintf(stderr, "not run: there are no rings here, so 3 tests of them say nothing and the others test threads\n");
   }
   in_child(positions_are_used_by_one_at_a_time);
   in_child(all_of_many_buffers_is_written);
