@@ -465,7 +465,7 @@ pub trait Kernel {
     /// that one sent before has met with.
     fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;
 
-    /// Receives one datagram into `buf`, of which `received` tells then; it was [`Received::none()`].
+    /// Receives one datagram into `buf`, of which `received` tells then; it was [`Received::none`].
     ///
     /// # Errors
     /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.
