@@ -222,6 +222,10 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     #[inline]
     fn leave(&mut self) {
+        if self.ring.must_enter() {
+            // Who has the loop in another one waits for its descriptor now.
+            self.enter_ring();
+        }
         if self.jobs.is_awake && self.jobs.rest(false) == Rest::Found {
             self.waker.wake();
         }
