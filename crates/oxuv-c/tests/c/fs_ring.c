@@ -1,8 +1,8 @@
 /* What a loop's ring does with files: the same as a thread, where it is refused and where it is not.
  *
  * not under valgrind: it does not see what a ring writes
- * not under asan: it makes system calls that are refused here
- * not under tsan: it knows nothing of what the kernel does */
+ * not under ASan: it makes system calls that are refused here
+ * not under TSan: it knows nothing of what the kernel does */
 #include "fs.h"
 
 #include <linux/filter.h>
