@@ -216,18 +216,21 @@ struct Plan<'a> {
 type Stack = [u128; 2048];
 
 /// Makes a child that carries out the plan, and returns when that has failed or its program runs.
-#[inline(never)]
 fn make_child(plan: &mut Plan<'_>) -> Result<libc::pid_t> {
+    let _blocked = Blocked::all();
+    start_child(plan)
+}
+
+/// A function of its own, so that its stack is gone again when a handler runs for a signal that was blocked.
+#[inline(never)]
+fn start_child(plan: &mut Plan<'_>) -> Result<libc::pid_t> {
     let mut stack = MaybeUninit::<Stack>::uninit();
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    let blocked = Blocked::all();
     // SAFETY: the stack grows from its end downwards and is the child's alone. While the child uses that, the plan, and
-    // whatever else is ours, this thread stands still; the other threads know neither. What the child calls changes
-    // nothing in our memory but `errno` of this thread, the sources and the state.
+    // whatever else is ours, this thread stands still, with all signals blocked; the other threads know neither. What the
+    // child calls changes nothing in our memory but `errno` of this thread, the sources and the state.
     let pid = unsafe { libc::clone(child, stack.as_mut_ptr().add(1).cast(), flags, (&raw mut *plan).cast()) };
-    let error = std::io::Error::last_os_error();
-    drop(blocked);
-    if pid < 0 { Err(error.into()) } else { Ok(pid) }
+    if pid < 0 { Err(std::io::Error::last_os_error().into()) } else { Ok(pid) }
 }
 
 /// What a child without our memory has told: the number of an error, or nothing.
@@ -278,7 +281,7 @@ fn attempt(result: c_int) -> Attempt<c_int> {
 
 /// Where the child begins, with the address of the plan.
 extern "C" fn child(plan: *mut c_void) -> c_int {
-    // SAFETY: `make_child` has given the address, and does nothing with the plan until this process runs a program or is
+    // SAFETY: `start_child` has given the address, and does nothing with the plan until this process runs a program or is
     // gone.
     let plan = unsafe { &mut *plan.cast::<Plan<'_>>() };
     plan.state.store(BORN, Relaxed);
