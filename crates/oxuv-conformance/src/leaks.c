@@ -52,8 +52,20 @@ static void tell_open(int fd, FILE* file) {
   fprintf(file, "descriptor %d %s\n", fd, target);
 }
 
+/* What a ring has left to workers of the kernel's own, which stay for a while. */
+static int is_the_kernels(int thread) {
+  char path[64], name[16] = "";
+  FILE* file;
+  snprintf(path, sizeof(path), "/proc/self/task/%d/comm", thread);
+  file = fopen(path, "re");
+  if (file == NULL) return 1; /* It has ended by now. */
+  if (fgets(name, sizeof(name), file) == NULL) name[0] = 0;
+  fclose(file);
+  return strncmp(name, "iou-", 4) == 0;
+}
+
 static void tell_thread(int thread, FILE* file) {
-  if (thread != getpid()) fprintf(file, "thread %d\n", thread);
+  if (thread != getpid() && !is_the_kernels(thread)) fprintf(file, "thread %d\n", thread);
 }
 
 /* Asked by LeakSanitizer before it looks. In the child of a process with threads it would look for ever. */
