@@ -1,4 +1,7 @@
-/* Reads a file, whose path is the argument, while a timer ticks on: a thread does the reading. */
+/* Reads a file while a timer ticks on: the kernel or a thread does the reading.
+ *
+ *     cc read_file.c -o read_file $(pkg-config --cflags --libs libuv) && ./read_file /etc/passwd
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <uv.h>

@@ -223,37 +223,36 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    /// A look is over. True if it was of the series under way, false if of an earlier one, or the handle is being closed.
+    fn end_look(&mut self, key: Key, start: u32) -> bool {
+        let poll = &mut self.fs_polls[self.slots[key.index].state];
+        poll.under_way -= 1;
+        if !self.slots[key.index].has(flag::CLOSING) {
+            return poll.starts == start;
+        }
+        if poll.under_way == 0 {
+            self.slots.push_front(List::Closing, key.index);
+        }
+        false
+    }
+
     /// A look has come back: of the series under way or of an earlier one.
     pub(crate) fn looked(&mut self, key: Key, start: u32, result: Result<()>) -> Option<Event<U>> {
-        let state = self.slots[key.index].state;
-        let poll = &mut self.fs_polls[state];
-        poll.under_way -= 1;
-        if self.slots[key.index].has(flag::CLOSING) {
-            if poll.under_way == 0 {
-                self.slots.push_front(List::Closing, key.index);
-            }
+        if !self.end_look(key, start) {
             return None;
         }
-        if poll.starts != start {
-            return None;
-        }
-        let look = poll.look.as_ref()?;
+        let look = self.fs_polls[self.slots[key.index].state].look.as_ref()?;
         let found = result.and_then(|()| look.take());
         self.found(key.index, found)
     }
 
     /// In a child: a look is its parent's, and with it the lock in there, which may be held for ever. A new one is taken.
     pub(crate) fn lose_look(&mut self, key: Key, start: u32) {
-        let state = self.slots[key.index].state;
-        let poll = &mut self.fs_polls[state];
-        poll.under_way -= 1;
-        if self.slots[key.index].has(flag::CLOSING) {
-            if poll.under_way == 0 {
-                self.slots.push_front(List::Closing, key.index);
-            }
-        } else if poll.starts == start
-            && let Some(look) = &poll.look
-        {
+        if !self.end_look(key, start) {
+            return;
+        }
+        let poll = &mut self.fs_polls[self.slots[key.index].state];
+        if let Some(look) = &poll.look {
             poll.look = owned(&look.path).and_then(Look::new).ok();
             if poll.look.is_some() {
                 let timer = poll.timer;

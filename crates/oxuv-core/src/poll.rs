@@ -73,6 +73,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.watches.must_tell() || self.processes.have_ended() {
             timeout = Some(0);
         }
+        if self.processes.have_ended() {
+            // Those born before them have ended, too, perhaps.
+            self.look_after_unwatched();
+        }
         self.go_on_with_changes();
         self.set_deadline(timeout);
         if self.counts.measures_idle {

@@ -47,6 +47,17 @@ fn all_examples_are_tested_here_and_fit_on_a_page() {
 }
 
 #[test]
+fn the_readme_names_all_examples() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let of_c = std::fs::read_dir(format!("{root}/examples/c")).unwrap();
+    let of_c = of_c.map(|file| file.unwrap().file_name().into_string().unwrap());
+    for name in EXAMPLES.map(String::from).into_iter().chain(of_c) {
+        assert!(readme.contains(&format!("\n| `{name}` | ")), "{name}");
+    }
+}
+
+#[test]
 fn timer_waits_fires_and_ends() {
     let start = Instant::now();
     let (lines, errors, status) = Example::start("timer", &[]).end();

@@ -1,7 +1,7 @@
 /* The program's own allocator: all memory comes from it, and when it has none, that is UV_ENOMEM. */
 #include "check.h"
+#include "counts.h"
 
-#include <dirent.h>
 #include <signal.h>
 
 static long live, calls, fail_from = -1;
@@ -60,21 +60,12 @@ static uv_timer_t timers[HANDLES];
 static uv_async_t asyncs[HANDLES];
 static int timer_count, async_count;
 
-static int descriptors(void) {
-  DIR* directory = opendir("/proc/self/fd");
-  int count = 0;
-  CHECK(directory != NULL);
-  while (readdir(directory) != NULL) count++;
-  closedir(directory);
-  return count;
-}
-
 /* libuv#4755: refused, it leaves nothing behind. */
 static int make_loop(void) {
   long live_before = live;
-  int descriptors_before = descriptors();
+  int descriptors_before = count_descriptors();
   int result = uv_loop_init(&loop);
-  if (result != 0) CHECK(live == live_before && descriptors() == descriptors_before);
+  if (result != 0) CHECK(live == live_before && count_descriptors() == descriptors_before);
   return result;
 }
 

@@ -2,6 +2,7 @@
  *
  * The program runs itself as the child, which says what it has. */
 #define _GNU_SOURCE
+#include "counts.h"
 #include "processes.h"
 
 #include <dirent.h>
@@ -303,21 +304,12 @@ static void whatever_else_is_open_stays_ours(void) {
   run_dry();
 }
 
-static int open_descriptors(void) {
-  DIR* directory = opendir("/proc/self/fd");
-  int found = 0;
-  CHECK(directory != NULL);
-  while (readdir(directory) != NULL) found++;
-  closedir(directory);
-  return found;
-}
-
 static void failures_leave_no_descriptor(void) {
   static uv_process_t process;
   uv_stdio_container_t stdio[3] = {{0}};
   int before, i;
   COMMAND(options, "no such program");
-  before = open_descriptors();
+  before = count_descriptors();
   for (i = 0; i < 10; i++) {
     uv_pipe_t *one = reader(), *other = reader();
     stdio[0].flags = stdio[1].flags = UV_CREATE_PIPE;
@@ -331,7 +323,7 @@ static void failures_leave_no_descriptor(void) {
     uv_close((uv_handle_t*) one, free_handle);
     uv_close((uv_handle_t*) other, free_handle);
     run_dry();
-    CHECK(open_descriptors() == before);
+    CHECK(count_descriptors() == before);
   }
 }
 

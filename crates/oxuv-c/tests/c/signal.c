@@ -2,8 +2,8 @@
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
 #include "net.h"
+#include "counts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/time.h>
@@ -401,32 +401,23 @@ static void an_unreferenced_handle_keeps_no_loop_alive(void) {
   run_dry();
 }
 
-static int descriptors(void) {
-  DIR* directory = opendir("/proc/self/fd");
-  int count = 0;
-  CHECK(directory != NULL);
-  while (readdir(directory) != NULL) count++;
-  closedir(directory);
-  return count;
-}
-
 static void signals_need_no_descriptors(void) {
   uv_loop_t own;
   uv_signal_t handle;
   int before, with_loop;
-  before = descriptors();
+  before = count_descriptors();
   CHECK(uv_loop_init(&own) == 0);
-  with_loop = descriptors();
+  with_loop = count_descriptors();
   CHECK(uv_signal_init(&own, &handle) == 0);
   CHECK(uv_signal_start(&handle, note, SIGUSR1) == 0);
   raise(SIGUSR1);
-  CHECK(descriptors() == with_loop);
+  CHECK(count_descriptors() == with_loop);
   handle.data = "x";
   CHECK(uv_run(&own, UV_RUN_ONCE) == 1);
   uv_close((uv_handle_t*) &handle, NULL);
   CHECK(uv_run(&own, UV_RUN_DEFAULT) == 0);
   CHECK(uv_loop_close(&own) == 0);
-  CHECK(descriptors() == before);
+  CHECK(count_descriptors() == before);
 }
 
 #define LOOPS 4
