@@ -9,7 +9,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// In a child of the process that the loop was made in, before anything else is done with the loop: makes it the
     /// child's own. Handles stay as they are. What the loop watches is watched anew, timers go on, the close events of
     /// handles closed before come. What was on its way to the parent stays the parent's: sends to async handles,
-    /// signals and changes of files are forgotten, and jobs are told of with ECANCELED, without the job.
+    /// signals and changes of files are forgotten, and jobs are told of with ECANCELED, without the job. The parent's children
+    /// are none of this process: their ends are told with ECHILD, at once where no descriptor tells of them.
     ///
     /// The descriptors of the loop itself, [`Kernel::after_fork`], keep their numbers. In the parent's process, or called
     /// again, it does no harm. Returns whether it was a child's that had not called it.
@@ -26,6 +27,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if is_child {
             self.mailbox.forget_sends();
             self.forget_caught();
+            // No SIGCHLD will come of them, nor does one that was forgotten.
+            self.look_after_unwatched();
             self.lose_jobs();
             self.watch_files_anew();
         } else {

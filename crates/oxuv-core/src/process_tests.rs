@@ -174,6 +174,20 @@ fn without_a_descriptor_of_its_own_sigchld_tells_its_end() {
 }
 
 #[test]
+fn after_a_fork_ends_of_which_no_signal_will_tell_are_looked_for() {
+    let sim = Sim::new(9, Faults::none());
+    let mut core = core_on(&sim);
+    sim.set_descriptor_limit(0);
+    let (one, other) = (spawn(&mut core, 1, &[]).unwrap(), spawn(&mut core, 2, &[]).unwrap());
+    let ids = [one, other].map(|process| core.process_id(process).unwrap());
+    sim.exit(ids[0], Exit::with_code(4));
+    sim.wait_for_child(ids[1]);
+    core.after_fork().unwrap();
+    assert_eq!(run(&mut core), ["exit 1 4 0", "exit 2 unknown"]);
+    assert!(!sim.raise(SIGCHLD), "it is the program's own again");
+}
+
+#[test]
 fn a_child_that_cannot_be_made_leaves_nothing() {
     let sim = Sim::new(8, Faults::none());
     let mut core = core_on(&sim);

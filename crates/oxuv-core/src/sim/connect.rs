@@ -118,7 +118,9 @@ impl Connection {
     /// What we have sent reaches the other end, which is ours, too; and then how we have ended.
     fn flow_into(&mut self, other: &mut Connection) {
         if !other.we_gone && !other.is_dead {
-            let room = other.capacity.saturating_sub(other.inbound.len());
+            // What a closed end has left comes whatever the room. Held back, it would hide from the other end that it
+            // writes to nobody, and what that writes meanwhile would wait for ever.
+            let room = if self.we_gone { usize::MAX } else { other.capacity.saturating_sub(other.inbound.len()) };
             let count = room.min(self.outbound.len());
             other.inbound.extend(self.outbound.drain(..count));
             other.handles_in.append(&mut self.handles_out);

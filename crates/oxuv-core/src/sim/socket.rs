@@ -125,9 +125,6 @@ impl World {
                     self.connections[connection].close_peer();
                 }
             }
-            Role::Connected(connection) if self.connections[connection].holders > 1 => {
-                self.connections[connection].holders -= 1;
-            }
             Role::Connected(connection) => {
                 self.connections[connection].peer_was_reset |= socket.resets_on_close;
                 self.connections[connection].close_ours();

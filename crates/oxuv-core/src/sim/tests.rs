@@ -297,6 +297,20 @@ fn two_sockets_of_ours_can_be_connected() {
 }
 
 #[test]
+fn an_end_of_ours_that_is_closed_is_known_to_the_other_before_it_has_read_all() {
+    let mut sim = faultless();
+    sim.set_capacity(10);
+    let (one, other) = sim.unix_pair().unwrap();
+    assert_eq!(sim.send(&one, &[b'x'; 10]), Ok(10));
+    assert_eq!(sim.send(&one, &[b'y'; 10]), Ok(10));
+    drop(one);
+    assert_eq!(sim.send(&other, &[b'z'; 5]), Ok(5), "to nobody, and that is answered by a reset");
+    assert_eq!(recv(&mut sim, &other), Ok([[b'x'; 10], [b'y'; 10]].concat()));
+    assert!(sim.readiness(&other).contains(Readiness::WRITE | Readiness::HANG_UP));
+    assert_eq!(sim.send(&other, b"z"), Err(Errno::EPIPE));
+}
+
+#[test]
 fn a_close_can_be_a_reset() {
     let mut sim = faultless();
     let (fd, peer) = sim.pair().unwrap();
