@@ -30,6 +30,8 @@ static void* short_realloc(void* memory, size_t size) {
   return realloc(memory, size);
 }
 
+static inline int count_blocks(void) { return __atomic_load_n(&blocks, __ATOMIC_RELAXED); }
+
 static void counting_free(void* memory) {
   if (memory != NULL) __atomic_fetch_sub(&blocks, 1, __ATOMIC_RELAXED);
   free(memory);

@@ -49,7 +49,7 @@ static ssize_t written(void) {
 }
 
 static void check(ssize_t (*function)(void)) {
-  int nth = 0, before = blocks;
+  int nth = 0, before = count_blocks();
   ssize_t result;
   do {
     failed = 0;
@@ -57,7 +57,7 @@ static void check(ssize_t (*function)(void)) {
     result = function();
     left_until_failure = 1 << 30;
     CHECK(result >= 0 || (failed && result == UV_ENOMEM));
-    CHECK(blocks == before);
+    CHECK(count_blocks() == before);
   } while (failed);
   CHECK(nth < 100);
 }

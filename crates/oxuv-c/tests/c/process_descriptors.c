@@ -1,6 +1,8 @@
 /* What descriptors a child has: those asked for, and no others.
  *
- * The program runs itself as the child, which says what it has. */
+ * The program runs itself as the child, which says what it has.
+ *
+ * not under TSan: children get the pipes by which it asks for the names of functions */
 #define _GNU_SOURCE
 #include "counts.h"
 #include "processes.h"

@@ -65,14 +65,14 @@ static int resident(void) {
 }
 
 static void check(int (*function)(void)) {
-  int nth = 0, result, before = blocks;
+  int nth = 0, result, before = count_blocks();
   do {
     failed = 0;
     left_until_failure = nth++;
     result = function();
     CHECK(result == 0 || (failed && result == UV_ENOMEM) || (function == user && result == UV_ENOENT) ||
           (function == group && result == UV_ENOENT) || (function == home && result == UV_ENOENT));
-    CHECK(blocks == before);
+    CHECK(count_blocks() == before);
   } while (failed);
   CHECK(nth < 1000);
 }

@@ -65,8 +65,8 @@ static int looks(void) {
 /* A thread lets go of what it has worked on a little later than the loop hears of it. */
 static int settled(int most) {
   int patience = 5000;
-  while (blocks > most && patience-- > 0) usleep(1000);
-  return blocks;
+  while (count_blocks() > most && patience-- > 0) usleep(1000);
+  return count_blocks();
 }
 
 static void check(int (*function)(void)) {
@@ -74,7 +74,7 @@ static void check(int (*function)(void)) {
   /* What is kept for good: the pool's threads. */
   left_until_failure = 1 << 30;
   CHECK(function() == 0);
-  before = blocks;
+  before = count_blocks();
   do {
     failed = 0;
     left_until_failure = nth++;
