@@ -56,6 +56,7 @@ mod handle;
 #[path = "loop.rs"]
 mod loop_;
 mod names;
+pub mod node;
 mod pipe;
 mod poll;
 mod stream;

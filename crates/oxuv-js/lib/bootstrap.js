@@ -1,0 +1,59 @@
+// Makes the globals, and gives the loop's side the functions that it calls. Runs once, before the script.
+'use strict';
+
+const bindings = new Map();
+function binding(name) {
+  let found = bindings.get(name);
+  if (found === undefined) bindings.set(name, found = native.binding(name));
+  return found;
+}
+
+// The modules of the library. Each is loaded when it is first required.
+const engine = binding('engine');
+const loaded = new Map();
+function requireLibrary(name) {
+  const known = loaded.get(name);
+  if (known !== undefined) return known.exports;
+  const compiled = engine.library(name);
+  if (compiled === undefined || compiled === null) return undefined;
+  const module = { id: name, exports: {} };
+  loaded.set(name, module);
+  compiled.call(module.exports, module.exports, requireLibrary, module, binding);
+  return module.exports;
+}
+
+function define(name, value) {
+  Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+// A global that is made when it is first looked at.
+function defineLazy(name, make) {
+  Object.defineProperty(globalThis, name, {
+    get() { const value = make(); define(name, value); return value; },
+    set(value) { define(name, value); },
+    enumerable: false,
+    configurable: true,
+  });
+}
+
+requireLibrary('errors').install();
+define('global', globalThis);
+const process = requireLibrary('process');
+define('process', process);
+const ticks = requireLibrary('ticks');
+const timers = requireLibrary('timers');
+for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']) {
+  Object.defineProperty(globalThis, name, { value: timers[name], writable: true, enumerable: true, configurable: true });
+}
+Object.defineProperty(globalThis, 'queueMicrotask', { value: ticks.queueMicrotask, writable: true, enumerable: true, configurable: true });
+defineLazy('console', () => requireLibrary('console'));
+
+return {
+  call: timers.call,
+  drain: ticks.drain,
+  rejection: ticks.rejection,
+  uncaught: (error) => process._fatalException(error, false),
+  beforeExit: () => process.emit('beforeExit', process.exitCode || 0),
+  exit: () => process._emitExit(),
+  start: (kind, text) => requireLibrary('modules').start(kind, text),
+};

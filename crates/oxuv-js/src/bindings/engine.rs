@@ -1,0 +1,53 @@
+//! The engine: compiling, microtasks, rejections.
+
+use rquickjs::context::EvalOptions;
+use rquickjs::function::Func;
+use rquickjs::{Ctx, Function, Object, Result, Value};
+
+use crate::library;
+
+pub(super) fn fill(object: &Object<'_>) -> Result<()> {
+    object.set("runMicrotasks", Func::from(run_microtasks))?;
+    object.set("compileFunction", Func::from(compile_function))?;
+    object.set("runScript", Func::from(run_script))?;
+    object.set("library", Func::from(library_function))?;
+    object.set("collectGarbage", Func::from(|ctx: Ctx<'_>| ctx.run_gc()))
+}
+
+/// Runs all microtasks, those included that they add. What `queueMicrotask` runs catches its own exceptions.
+fn run_microtasks(ctx: Ctx<'_>) {
+    while ctx.execute_pending_job() {}
+}
+
+/// Compiles a module of the library: a function of `exports`, `require`, `module` and `binding`.
+pub(crate) fn compile_library<'js>(ctx: &Ctx<'js>, name: &str, source: &str) -> Result<Function<'js>> {
+    let parameters = if name == "bootstrap" { "native" } else { "exports, require, module, binding" };
+    compile(ctx, source, &format!("node:{name}"), parameters, true)
+}
+
+fn library_function<'js>(ctx: Ctx<'js>, name: String) -> Result<Option<Function<'js>>> {
+    library::source(&name).map(|source| compile_library(&ctx, &name, source)).transpose()
+}
+
+/// Compiles the body of a function with these parameters. Its lines keep their numbers.
+fn compile_function<'js>(ctx: Ctx<'js>, source: String, file: String, parameters: String) -> Result<Function<'js>> {
+    compile(&ctx, &source, &file, &parameters, false)
+}
+
+fn compile<'js>(ctx: &Ctx<'js>, source: &str, file: &str, parameters: &str, strict: bool) -> Result<Function<'js>> {
+    let text = format!("(function ({parameters}) {{ {source}\n}})");
+    ctx.eval_with_options(text, options(file, strict))
+}
+
+/// Runs a script in the global scope; its value.
+fn run_script<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Value<'js>> {
+    ctx.eval_with_options(source, options(&file, false))
+}
+
+fn options(file: &str, strict: bool) -> EvalOptions {
+    let mut options = EvalOptions::default();
+    options.global = true;
+    options.strict = strict;
+    options.filename = Some(file.to_owned());
+    options
+}

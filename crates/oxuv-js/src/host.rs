@@ -1,0 +1,220 @@
+//! What the bindings and the loop's callbacks share: the ways from the loop into the script.
+
+use std::cell::{Cell, OnceCell};
+use std::rc::{Rc, Weak};
+
+use oxuv::LoopRef;
+use oxuv::node::{Immediates, Outcome, Script, Timers};
+use rquickjs::function::IntoArgs;
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, JsLifetime, Object, Persistent, Value};
+
+use crate::Options;
+
+/// A function of the script's side, kept by the loop's side.
+pub(crate) type Kept = Persistent<Function<'static>>;
+
+/// The functions of `lib/bootstrap.js` that the loop's side calls.
+pub(crate) struct Hooks {
+    /// Calls what a timer or an immediate carries.
+    call: Kept,
+    /// Runs ticks, microtasks and rejections, until there are none.
+    drain: Kept,
+    /// An exception that nobody caught: true when a listener has dealt with it.
+    uncaught: Kept,
+    /// Takes note of a promise that is rejected without a handler, or gets one afterwards.
+    rejection: Kept,
+    /// Emits `beforeExit`.
+    before_exit: Kept,
+    /// Emits `exit`, and gives the exit code.
+    exit: Kept,
+}
+
+/// One script's side of things. Lives on the loop's thread.
+pub(crate) struct Host {
+    pub(crate) lp: LoopRef,
+    pub(crate) context: Context,
+    pub(crate) options: Options,
+    pub(crate) timers: OnceCell<Timers<Host>>,
+    pub(crate) immediates: OnceCell<Immediates<Host>>,
+    hooks: OnceCell<Hooks>,
+    /// Set when the script is to end with this code.
+    ending: Cell<Option<i32>>,
+}
+
+/// The way from a function of the script's side to its host.
+#[derive(JsLifetime)]
+struct HostRef(Weak<Host>);
+
+/// The host of this script.
+///
+/// # Panics
+/// When there is none: a script runs only while its host lives.
+pub(crate) fn host(ctx: &Ctx<'_>) -> Rc<Host> {
+    let found = ctx.userdata::<HostRef>().and_then(|host| host.0.upgrade());
+    found.expect("a script runs only while its host lives")
+}
+
+impl Host {
+    pub(crate) fn new(lp: LoopRef, context: Context, options: Options) -> oxuv::Result<Rc<Host>> {
+        let host = Rc::new(Host {
+            lp,
+            context,
+            options,
+            timers: OnceCell::new(),
+            immediates: OnceCell::new(),
+            hooks: OnceCell::new(),
+            ending: Cell::new(None),
+        });
+        let _ = host.timers.set(Timers::new(&host.lp, host.clone())?);
+        let _ = host.immediates.set(Immediates::new(&host.lp, host.clone())?);
+        let weak = HostRef(Rc::downgrade(&host));
+        host.context.with(|ctx| ctx.store_userdata(weak).map(drop)).map_err(|_| oxuv::Errno::EBUSY)?;
+        Ok(host)
+    }
+
+    pub(crate) fn timers(&self) -> &Timers<Host> {
+        self.timers.get().expect("set when the host was made")
+    }
+
+    pub(crate) fn immediates(&self) -> &Immediates<Host> {
+        self.immediates.get().expect("set when the host was made")
+    }
+
+    /// Keeps the functions that `lib/bootstrap.js` gave.
+    pub(crate) fn set_hooks(&self, hooks: &Object<'_>) -> rquickjs::Result<()> {
+        let _ = self.hooks.set(Hooks {
+            call: hooks.get("call")?,
+            drain: hooks.get("drain")?,
+            uncaught: hooks.get("uncaught")?,
+            rejection: hooks.get("rejection")?,
+            before_exit: hooks.get("beforeExit")?,
+            exit: hooks.get("exit")?,
+        });
+        Ok(())
+    }
+
+    fn hooks(&self) -> &Hooks {
+        self.hooks.get().expect("set before the script runs")
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.get().is_some()
+    }
+
+    /// Calls a function of the script from the loop, then runs ticks and microtasks: what Node does around each callback.
+    pub(crate) fn call_back<'js, A: IntoArgs<'js>>(
+        &self,
+        ctx: &Ctx<'js>,
+        function: &Function<'js>,
+        args: A,
+    ) -> Outcome {
+        match self.call_only(ctx, function, args) {
+            Outcome::Done => self.drain_in(ctx),
+            other => other,
+        }
+    }
+
+    /// Calls a function of the script, and deals with what it throws.
+    fn call_only<'js, A: IntoArgs<'js>>(&self, ctx: &Ctx<'js>, function: &Function<'js>, args: A) -> Outcome {
+        if self.is_ending() {
+            return Outcome::Stop;
+        }
+        match function.call::<A, Value<'js>>(args).catch(ctx) {
+            Ok(_) if self.is_ending() => Outcome::Stop,
+            Ok(_) => Outcome::Done,
+            Err(thrown) => self.uncaught(ctx, thrown),
+        }
+    }
+
+    fn drain_in<'js>(&self, ctx: &Ctx<'js>) -> Outcome {
+        match self.hooks().drain.clone().restore(ctx) {
+            Ok(drain) => self.call_only(ctx, &drain, ()),
+            Err(_) => Outcome::Stop,
+        }
+    }
+
+    /// An exception that nobody caught goes to the listeners of the process. Without any the program ends here.
+    pub(crate) fn uncaught<'js>(&self, ctx: &Ctx<'js>, thrown: CaughtError<'js>) -> Outcome {
+        if self.is_ending() {
+            return Outcome::Stop;
+        }
+        let value = match thrown {
+            CaughtError::Exception(exception) => exception.into_value(),
+            CaughtError::Value(value) => value,
+            CaughtError::Error(error) => {
+                let message = error.to_string();
+                match rquickjs::Exception::from_message(ctx.clone(), &message) {
+                    Ok(exception) => exception.into_value(),
+                    Err(_) => Value::new_undefined(ctx.clone()),
+                }
+            }
+        };
+        let handled = self.hooks().uncaught.clone().restore(ctx).and_then(|uncaught| uncaught.call((value,)));
+        match handled.catch(ctx) {
+            Ok(true) if !self.is_ending() => Outcome::Threw,
+            Ok(_) => Outcome::Stop,
+            Err(error) => {
+                // Only when memory or stack is short: the script's side could not even say so.
+                eprintln!("oxuv: {error}");
+                self.end(1);
+                Outcome::Stop
+            }
+        }
+    }
+
+    /// A promise is rejected without a handler, or gets one afterwards.
+    pub(crate) fn rejection<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
+        let Some(hooks) = self.hooks.get() else { return };
+        // The function only takes notes; if even that fails, memory is short, and the note is lost.
+        let rejection = hooks.rejection.clone().restore(ctx);
+        let _ = rejection.and_then(|rejection| rejection.call::<_, Value<'_>>((promise, reason, is_handled)));
+    }
+
+    /// The script ends with this code: nothing of it is called any more.
+    pub(crate) fn end(&self, code: i32) {
+        if !self.is_ending() {
+            self.ending.set(Some(code));
+        }
+    }
+
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        self.ending.get()
+    }
+
+    pub(crate) fn emit_before_exit(&self) {
+        self.context.with(|ctx| {
+            if let Ok(before_exit) = self.hooks().before_exit.clone().restore(&ctx) {
+                self.call_back(&ctx, &before_exit, ());
+            }
+        });
+    }
+
+    /// Emits `exit`; the code that the process is to end with.
+    pub(crate) fn emit_exit(&self) -> i32 {
+        self.context.with(|ctx| {
+            let exit = self.hooks().exit.clone().restore(&ctx);
+            match exit.and_then(|exit| exit.call::<_, i32>(())).catch(&ctx) {
+                Ok(code) => code,
+                Err(thrown) => {
+                    self.uncaught(&ctx, thrown);
+                    self.exit_code().unwrap_or(7)
+                }
+            }
+        })
+    }
+}
+
+impl Script for Host {
+    type Task = Persistent<Object<'static>>;
+
+    fn call(&self, task: Self::Task) -> Outcome {
+        self.context.with(|ctx| match (self.hooks().call.clone().restore(&ctx), task.restore(&ctx)) {
+            (Ok(call), Ok(task)) => self.call_only(&ctx, &call, (task,)),
+            _ => Outcome::Stop,
+        })
+    }
+
+    fn drain(&self) -> Outcome {
+        self.context.with(|ctx| self.drain_in(&ctx))
+    }
+}
