@@ -21,6 +21,9 @@ function make(code, Base, message) {
   };
 }
 
+class UnhandledPromiseRejection extends Error {}
+Object.defineProperty(UnhandledPromiseRejection.prototype, 'name', { value: 'UnhandledPromiseRejection', writable: true, configurable: true });
+
 function captureStack(error, above) {
   if (Error.stackTraceLimit > 0) Error.captureStackTrace(error, above);
 }
@@ -58,7 +61,7 @@ function list(words) {
 
 const codes = {
   ERR_INVALID_ARG_TYPE: make('ERR_INVALID_ARG_TYPE', TypeError, invalidArgType),
-  ERR_UNHANDLED_REJECTION: make('ERR_UNHANDLED_REJECTION', Error, (reason) =>
+  ERR_UNHANDLED_REJECTION: make('ERR_UNHANDLED_REJECTION', UnhandledPromiseRejection, (reason) =>
     'This error originated either by throwing inside of an async function without a catch block, ' +
     'or by rejecting a promise which was not handled with .catch(). The promise rejected with the reason ' +
     `"${typeof reason === 'object' && reason !== null ? '#<Object>' : String(reason)}".`),

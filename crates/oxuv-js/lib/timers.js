@@ -58,7 +58,6 @@ class Timeout {
 
   refresh() {
     if (this._idleTimeout >= 0) {
-      if (this[kRefed] === null) this[kRefed] = true;
       this._destroyed = false;
       start(this, native.now());
     }
@@ -147,7 +146,6 @@ function unenroll(timer) {
   destroy(timer);
   if (timer[kKey] !== 0) native.remove(timer[kKey]);
   timer[kKey] = 0;
-  timer[kRefed] = null;
   timer._idleTimeout = -1;
 }
 

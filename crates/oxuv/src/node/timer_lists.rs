@@ -11,13 +11,14 @@ pub struct TimerKey {
 }
 
 impl TimerKey {
-    /// The key as a number of at most 53 bits, for languages whose numbers are doubles.
+    /// The key as a number of at most 53 bits, for languages whose numbers are doubles. It is never 0.
     pub fn to_bits(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
+        (u64::from(self.generation) << 32 | u64::from(self.index)) + 1
     }
 
     /// The key of such a number.
     pub fn from_bits(bits: u64) -> TimerKey {
+        let bits = bits.wrapping_sub(1);
         TimerKey { index: bits as u32, generation: (bits >> 32) as u32 }
     }
 }
