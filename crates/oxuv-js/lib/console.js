@@ -1,13 +1,11 @@
-// The global `console`.
+// The global `console`. Its class and most of its work are loaded when something else than plain text is asked for.
 'use strict';
 
-const { write } = binding('process');
+const { Console, prepare } = require('internal/console');
 
-function format(args) {
-  return args.map((arg) => (typeof arg === 'string' ? arg : String(arg))).join(' ');
-}
+const console = Object.create({});
+Object.defineProperty(console, Symbol.toStringTag, { value: 'console', configurable: true });
+prepare(console, { ignoreErrors: true, colorMode: 'auto', step: 2 });
+Object.defineProperty(console, 'Console', { value: Console, writable: true, enumerable: true, configurable: true });
 
-const log = (...args) => write(1, `${format(args)}\n`);
-const error = (...args) => write(2, `${format(args)}\n`);
-
-module.exports = { log, info: log, debug: log, error, warn: error, trace: error };
+module.exports = console;

@@ -1,71 +1,5 @@
-// Errors with a code, and stack traces that begin with name and message.
+// Stack traces that begin with name and message.
 'use strict';
-
-const kIsNodeError = Symbol('kIsNodeError');
-
-// A class of errors: named as its base, with a code, and a message from its arguments.
-function make(code, Base, message) {
-  return class NodeError extends Base {
-    constructor(...args) {
-      super(message(...args));
-      Object.defineProperty(this, kIsNodeError, { value: true });
-      this.code = code;
-      Object.defineProperty(this, 'name', { value: `${Base.name} [${code}]`, enumerable: false, writable: true, configurable: true });
-      captureStack(this, NodeError);
-      delete this.name;
-    }
-
-    toString() {
-      return `${this.name} [${code}]: ${this.message}`;
-    }
-  };
-}
-
-class UnhandledPromiseRejection extends Error {}
-Object.defineProperty(UnhandledPromiseRejection.prototype, 'name', { value: 'UnhandledPromiseRejection', writable: true, configurable: true });
-
-function captureStack(error, above) {
-  if (Error.stackTraceLimit > 0) Error.captureStackTrace(error, above);
-}
-
-// How a value that was not wanted is told of.
-function received(value) {
-  if (value === null || value === undefined) return ` Received ${value}`;
-  if (typeof value === 'function' && value.name) return ` Received function ${value.name}`;
-  if (typeof value === 'object') {
-    if (value.constructor?.name) return ` Received an instance of ${value.constructor.name}`;
-    return ` Received ${require('util').inspect(value, { depth: -1 })}`;
-  }
-  let text = typeof value === 'string' ? `'${value}'` : String(value);
-  if (text.length > 28) text = `${text.slice(0, 25)}...`;
-  return ` Received type ${typeof value} (${text})`;
-}
-
-function invalidArgType(name, expected, actual) {
-  const kinds = Array.isArray(expected) ? expected : [expected];
-  const what = name.endsWith(' argument') || name.includes('.') ? `The ${name.includes('.') && !name.endsWith(' argument') ? `"${name}" property` : name}` : `The "${name}" argument`;
-  const types = kinds.map((kind) => (kind === 'Function' ? 'function' : kind));
-  const isType = (kind) => /^[a-z]/.test(kind);
-  const primitives = types.filter(isType);
-  const classes = types.filter((kind) => !isType(kind));
-  const parts = [];
-  if (primitives.length > 0) parts.push(`${primitives.length > 1 ? 'one of type' : 'of type'} ${list(primitives)}`);
-  if (classes.length > 0) parts.push(`an instance of ${list(classes)}`);
-  return `${what} must be ${parts.join(' or ')}.${received(actual)}`;
-}
-
-function list(words) {
-  if (words.length < 3) return words.join(' or ');
-  return `${words.slice(0, -1).join(', ')}, or ${words.at(-1)}`;
-}
-
-const codes = {
-  ERR_INVALID_ARG_TYPE: make('ERR_INVALID_ARG_TYPE', TypeError, invalidArgType),
-  ERR_UNHANDLED_REJECTION: make('ERR_UNHANDLED_REJECTION', UnhandledPromiseRejection, (reason) =>
-    'This error originated either by throwing inside of an async function without a catch block, ' +
-    'or by rejecting a promise which was not handled with .catch(). The promise rejected with the reason ' +
-    `"${typeof reason === 'object' && reason !== null ? '#<Object>' : String(reason)}".`),
-};
 
 // The engine's traces have frames only; scripts expect name and message in front.
 let prepareByScript;
@@ -104,4 +38,11 @@ function install() {
   });
 }
 
-module.exports = { codes, install, captureStack, make };
+// The errors with a code are many, and most scripts throw none.
+const internal = () => require('internal/codes');
+
+module.exports = {
+  install,
+  get codes() { return internal().codes; },
+  get make() { return internal().make; },
+};

@@ -2,14 +2,14 @@
 'use strict';
 
 const { runMicrotasks } = binding('engine');
-const { codes: { ERR_INVALID_ARG_TYPE, ERR_UNHANDLED_REJECTION } } = require('errors');
+const errors = require('errors');
 
 // Ticks stand in a list of rounds, so that neither end costs more for many.
 let queue = [];
 let next = 0;
 
 function nextTick(callback, ...args) {
-  if (typeof callback !== 'function') throw new ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
+  if (typeof callback !== 'function') throw new errors.codes.ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
   if (process._exiting) return;
   queue.push({ callback, args: args.length === 0 ? undefined : args });
 }
@@ -28,7 +28,7 @@ function takeTick() {
 }
 
 function queueMicrotask(callback) {
-  if (typeof callback !== 'function') throw new ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
+  if (typeof callback !== 'function') throw new errors.codes.ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
   Promise.prototype.then.call(resolved, () => {
     try {
       callback();
@@ -95,7 +95,7 @@ function processRejections() {
     some = true;
     const { reason } = known;
     if (process.emit('unhandledRejection', reason, promise)) continue;
-    process._triggerUncaught(reason instanceof Error ? reason : new ERR_UNHANDLED_REJECTION(reason), true);
+    process._triggerUncaught(reason instanceof Error ? reason : new errors.codes.ERR_UNHANDLED_REJECTION(reason), true);
   }
   return some || pending.length > 0;
 }

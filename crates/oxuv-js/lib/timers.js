@@ -2,7 +2,7 @@
 'use strict';
 
 const native = binding('timers');
-const { codes: { ERR_INVALID_ARG_TYPE } } = require('errors');
+const errors = require('errors');
 
 const LONGEST = 2 ** 31 - 1;
 const kKey = Symbol('key');
@@ -114,7 +114,7 @@ function runTimeout(timer) {
 }
 
 function check(callback) {
-  if (typeof callback !== 'function') throw new ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
+  if (typeof callback !== 'function') throw new errors.codes.ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
 }
 
 function setTimeout(callback, after, ...args) {

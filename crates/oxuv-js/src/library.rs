@@ -11,5 +11,31 @@ macro_rules! modules {
     };
 }
 
-const MODULES: &[(&str, &str)] =
-    modules!["bootstrap", "console", "errors", "events", "modules", "process", "ticks", "timers",];
+const MODULES: &[(&str, &str)] = modules![
+    "assert",
+    "bootstrap",
+    "console",
+    "errors",
+    "events",
+    "internal/assert_source",
+    "internal/assertion_error",
+    "internal/codes",
+    "internal/comparisons",
+    "internal/console",
+    "internal/events_async",
+    "internal/format",
+    "internal/inspect",
+    "internal/inspect_errors",
+    "internal/inspect_kinds",
+    "internal/layout",
+    "internal/parse_args",
+    "internal/table",
+    "internal/types",
+    "internal/util_functions",
+    "internal/validators",
+    "modules",
+    "process",
+    "ticks",
+    "timers",
+    "util",
+];

@@ -4,6 +4,7 @@ mod engine;
 mod files;
 mod process;
 mod timers;
+mod util;
 
 pub(crate) use engine::compile_library;
 
@@ -24,6 +25,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "files" => files::fill(&object)?,
         "process" => process::fill(&object)?,
         "timers" => timers::fill(&object)?,
+        "util" => util::fill(&object)?,
         _ => return Err(Exception::throw_reference(&ctx, &format!("no binding {name}"))),
     }
     Ok(object)

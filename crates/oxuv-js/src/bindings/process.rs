@@ -16,6 +16,13 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("write", Func::from(write))?;
     object.set("nanoseconds", Func::from(nanoseconds))?;
     object.set("pid", std::process::id())?;
+    object.set("parentPid", Func::from(oxuv_os::system::process::parent_id))?;
+    object.set("epoch", Func::from(epoch))?;
+    object.set("memory", Func::from(memory))?;
+    object.set("usage", Func::from(usage))?;
+    object.set("ids", Func::from(ids))?;
+    object.set("mask", Func::from(mask))?;
+    object.set("abort", Func::from(abort))?;
     object.set("end", Func::from(end))?;
     object.set("reallyExit", Func::from(really_exit))?;
     object.set("print", Func::from(|ctx: Ctx<'_>| host(&ctx).options.print))
@@ -60,6 +67,56 @@ fn nanoseconds() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
+/// Milliseconds since 1970, with fractions.
+fn epoch() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
+/// Bytes: the resident set, what the engine has taken, what of it is in use, and the kibibytes that the process may use at all.
+fn memory(ctx: Ctx<'_>) -> Vec<f64> {
+    let resident = oxuv_os::system::memory::resident().unwrap_or(0);
+    let heap = host(&ctx).context.runtime().memory_usage();
+    vec![resident as f64, heap.malloc_size as f64, heap.memory_used_size as f64]
+}
+
+/// What `getrusage` says, in the order of `process.resourceUsage()`; times in microseconds.
+fn usage() -> Vec<f64> {
+    let Ok(usage) = oxuv_os::system::process::usage(oxuv_os::system::process::Whose::Process) else {
+        return Vec::new();
+    };
+    let counts = [
+        usage.ru_utime.tv_sec * 1_000_000 + usage.ru_utime.tv_usec,
+        usage.ru_stime.tv_sec * 1_000_000 + usage.ru_stime.tv_usec,
+        usage.ru_maxrss,
+        usage.ru_ixrss,
+        usage.ru_idrss,
+        usage.ru_isrss,
+        usage.ru_minflt,
+        usage.ru_majflt,
+        usage.ru_nswap,
+        usage.ru_inblock,
+        usage.ru_oublock,
+        usage.ru_msgsnd,
+        usage.ru_msgrcv,
+        usage.ru_nsignals,
+        usage.ru_nvcsw,
+        usage.ru_nivcsw,
+    ];
+    counts.iter().map(|count| *count as f64).collect()
+}
+
+/// User, effective user, group, effective group.
+fn ids() -> Vec<u32> {
+    use rustix::process::{getegid, geteuid, getgid, getuid};
+    vec![getuid().as_raw(), geteuid().as_raw(), getgid().as_raw(), getegid().as_raw()]
+}
+
+/// Sets the mask of new files; the one before.
+fn mask(bits: u32) -> u32 {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(bits)).as_raw_mode()
+}
+
 /// Nothing of the script is called any more, and the loop ends.
 fn end(ctx: Ctx<'_>, code: i32) {
     host(&ctx).end(code);
@@ -69,4 +126,9 @@ fn end(ctx: Ctx<'_>, code: i32) {
 fn really_exit(code: i32) {
     let _ = std::io::stdout().flush();
     std::process::exit(code)
+}
+
+/// Ends the process here and now, with a core file where the system makes one.
+fn abort() {
+    std::process::abort()
 }
