@@ -11,5 +11,19 @@ macro_rules! modules {
     };
 }
 
-const MODULES: &[(&str, &str)] =
-    modules!["bootstrap", "console", "errors", "events", "modules", "process", "ticks", "timers",];
+const MODULES: &[(&str, &str)] = modules! {
+    "bootstrap",
+    "cjs_exports",
+    "console",
+    "errors",
+    "esm",
+    "events",
+    "modules",
+    "process",
+    "resolve",
+    "ticks",
+    "timers",
+};
+
+/// Those that scripts may require, also as `node:name`. `module` is [`MODULES`]' `modules`.
+pub(crate) const PUBLIC: &[&str] = &["console", "events", "module", "process", "timers"];

@@ -84,6 +84,7 @@ impl Program {
         runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, is_handled| {
             host(&ctx).rejection(&ctx, promise, reason, is_handled);
         })));
+        runtime.set_loader(bindings::Resolve, bindings::Load);
         let context = Context::full(&runtime)?;
         // Node's clock of timers counts whole milliseconds.
         let lp = Loop::with_grain(Duration::from_millis(1))?;

@@ -4,12 +4,16 @@ use rquickjs::context::EvalOptions;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
+use super::modules;
 use crate::library;
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("runMicrotasks", Func::from(run_microtasks))?;
     object.set("compileFunction", Func::from(compile_function))?;
     object.set("runScript", Func::from(run_script))?;
+    object.set("publicModules", Func::from(|| library::PUBLIC.to_vec()))?;
+    object.set("setModuleHooks", Func::from(modules::set_hooks))?;
+    object.set("importModule", Func::from(modules::import))?;
     object.set("library", Func::from(library_function))?;
     object.set("collectGarbage", Func::from(|ctx: Ctx<'_>| ctx.run_gc()))
 }

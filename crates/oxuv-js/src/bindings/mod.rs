@@ -2,10 +2,12 @@
 
 mod engine;
 mod files;
+mod modules;
 mod process;
 mod timers;
 
 pub(crate) use engine::compile_library;
+pub(crate) use modules::{Load, Resolve};
 
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Exception, Object, Result};
