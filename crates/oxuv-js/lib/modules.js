@@ -3,11 +3,10 @@
 
 const engine = binding('engine');
 const files = binding('files');
-const { make } = require('errors');
 const {
   absolute, asFileOrFolder, dirname, inImports, inNodeModules, nodeModulePaths, packageOf,
 } = require('resolve');
-const { codes: { ERR_INVALID_ARG_TYPE } } = require('errors');
+const { codes: { ERR_INVALID_ARG_TYPE }, make, shifts } = require('errors');
 
 const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) => `No such built-in module: ${name}`);
 const ERR_INVALID_ARG_VALUE = make('ERR_INVALID_ARG_VALUE', TypeError, (name, value) =>
@@ -60,6 +59,7 @@ class Module {
   }
 
   _compile(source, filename) {
+    shifts.set(filename, Module.wrapper[0].length);
     const body = engine.compileFunction(source.replace(/^#!.*/, ''), filename, 'exports, require, module, __filename, __dirname');
     return Reflect.apply(body, this.exports, [this.exports, makeRequire(this), this, filename, dirname(filename)]);
   }
@@ -205,13 +205,14 @@ function isModule(path) {
 
 // Runs the script of the command line.
 function start(kind, text) {
+  if (kind === 'prompt') return require('prompt');
   if (kind === 'file') {
     const path = Module._findPath(absolute(text)) || absolute(text);
     process.argv.splice(1, 0, path);
     if (files.kind(path) < 0) throw notFound(path);
     if (isModule(path)) require('esm').runMain(path);
     else Module._load(path, null, true);
-    return;
+    return undefined;
   }
   const name = kind === 'eval' ? '[eval]' : '[stdin]';
   const module = new Module(name);
@@ -223,6 +224,7 @@ function start(kind, text) {
   }
   const value = engine.runScript(kind === 'eval' ? text : files.readText(''), name);
   if (binding('process').print()) console.log(value);
+  return undefined;
 }
 
 module.exports = Module;

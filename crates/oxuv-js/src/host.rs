@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Script, Timers};
 use rquickjs::function::IntoArgs;
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, JsLifetime, Object, Persistent, Value};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, FromJs, Function, JsLifetime, Object, Persistent, Value};
 
 use crate::Options;
 
@@ -135,6 +135,24 @@ impl Host {
             Outcome::Done => self.drain_in(ctx),
             other => other,
         }
+    }
+
+    /// Calls a function of the script for its value, then runs ticks and microtasks. Nothing if it threw.
+    pub(crate) fn call_for<'js, A: IntoArgs<'js>, T: FromJs<'js>>(
+        &self,
+        ctx: &Ctx<'js>,
+        function: &Function<'js>,
+        args: A,
+    ) -> Option<T> {
+        let value = match function.call::<A, T>(args).catch(ctx) {
+            Ok(value) => Some(value),
+            Err(thrown) => {
+                self.uncaught(ctx, thrown);
+                None
+            }
+        };
+        self.drain_in(ctx);
+        value
     }
 
     /// Calls a function of the script, and deals with what it throws.

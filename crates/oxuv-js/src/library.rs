@@ -20,6 +20,8 @@ const MODULES: &[(&str, &str)] = modules! {
     "events",
     "modules",
     "process",
+    "prompt",
+    "report",
     "resolve",
     "ticks",
     "timers",
