@@ -14,7 +14,7 @@ const loaded = new Map();
 function requireLibrary(name) {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
-  const compiled = engine.library(name);
+  const compiled = engine.library(name === 'module' ? 'modules' : name);
   if (compiled === undefined || compiled === null) return undefined;
   const module = { id: name, exports: {} };
   loaded.set(name, module);
@@ -55,5 +55,6 @@ return {
   uncaught: (error) => process._fatalException(error, false),
   beforeExit: () => process.emit('beforeExit', process.exitCode || 0),
   exit: () => process._emitExit(),
-  start: (kind, text) => requireLibrary('modules').start(kind, text),
+  loadModules: () => requireLibrary('esm'),
+  start: (kind, text) => requireLibrary('modules')._start(kind, text),
 };

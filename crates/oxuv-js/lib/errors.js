@@ -13,17 +13,35 @@ function header(error) {
   }
 }
 
+// Scripts that are compiled as a function have its head in front of their first line: by how many columns, by file.
+const shifts = new Map();
+
 function frame(site) {
   const file = site.getFileName();
-  const place = file === null ? 'native' : `${file}:${site.getLineNumber()}:${site.getColumnNumber()}`;
+  const line = site.getLineNumber();
+  let column = site.getColumnNumber();
+  if (line === 1 && shifts.has(file)) column = Math.max(1, column - shifts.get(file));
+  const place = file === null ? 'native' : `${file}:${line}:${column}`;
   const name = site.getFunctionName();
   return name && name !== '<anonymous>' && name !== '<eval>' ? `\n    at ${name} (${place})` : `\n    at ${place}`;
+}
+
+// Whether this frame is the making of the error itself.
+function isConstructor(error, site) {
+  const made = site.getFunction();
+  if (typeof made !== 'function' || !(error instanceof Error)) return false;
+  for (let at = error.constructor; typeof at === 'function' && at !== Error; at = Object.getPrototypeOf(at)) {
+    if (at === made) return true;
+  }
+  return false;
 }
 
 function prepare(error, sites) {
   if (typeof prepareByScript === 'function') return prepareByScript.call(Error, error, sites);
   let text = header(error);
-  for (const site of sites) text += frame(site);
+  let first = 0;
+  while (first < sites.length && isConstructor(error, sites[first])) first++;
+  for (let at = first; at < sites.length; at++) text += frame(sites[at]);
   return text;
 }
 
@@ -43,6 +61,8 @@ const internal = () => require('internal/codes');
 
 module.exports = {
   install,
+  header,
+  shifts,
   get codes() { return internal().codes; },
   get make() { return internal().make; },
 };

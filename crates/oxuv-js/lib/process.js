@@ -76,25 +76,8 @@ process._fatalException = (error, fromPromise) => {
       code = process.exitCode ?? 1;
     } catch { /* The first exception is the one that counts. */ }
   }
-  report(thrown);
+  native.write(2, `${require('report')(thrown)}\n`);
   native.reallyExit(code);
 };
 
 process._triggerUncaught = process._fatalException;
-
-// Tells of an exception as Node does: the place, the line, a mark below it, the trace.
-function report(error) {
-  let text = '';
-  const isError = typeof error === 'object' && error !== null && typeof error.stack === 'string';
-  const at = isError && /\n {4}at (?:.*\()?(\/[^()\n]*):(\d+):(\d+)\)?/.exec(error.stack);
-  if (at) {
-    const [, file, line, column] = at;
-    text = `${file}:${line}\n`;
-    try {
-      const source = binding('files').readText(file).split('\n')[line - 1];
-      text += `${source}\n${' '.repeat(column - 1)}^\n\n`;
-    } catch { /* The file is gone. */ }
-  }
-  text += isError ? error.stack : `Uncaught ${String(error)}`;
-  native.write(2, `${text}\n`);
-}

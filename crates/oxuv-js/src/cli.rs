@@ -1,7 +1,7 @@
 //! The command line.
 
 use std::ffi::OsString;
-use std::io::{Write, stderr, stdout};
+use std::io::{IsTerminal, Write, stderr, stdin, stdout};
 use std::process::ExitCode;
 
 use lexopt::Arg;
@@ -13,6 +13,7 @@ Runs JavaScript on the oxuv event loop, in Node's order.
 Usage: oxuv [options] [FILE] [ARGS...]
        oxuv [options] -e CODE [ARGS...]
        oxuv [options] < FILE
+       oxuv                         a prompt, on a terminal
 
 Options:
   -e, --eval CODE         run CODE
@@ -77,6 +78,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     let source = match (code, file) {
         (Some(code), _) => Source::Eval(code),
         (None, Some(file)) if file != "-" => Source::File(file.into()),
+        (None, None) if stdin().is_terminal() => Source::Prompt,
         _ => Source::Stdin,
     };
     Ok(Command::Run(source, options))

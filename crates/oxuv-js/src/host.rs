@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Script, Timers};
 use rquickjs::function::IntoArgs;
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, JsLifetime, Object, Persistent, Value};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, FromJs, Function, JsLifetime, Object, Persistent, Value};
 
 use crate::Options;
 
@@ -23,10 +23,22 @@ pub(crate) struct Hooks {
     uncaught: Kept,
     /// Takes note of a promise that is rejected without a handler, or gets one afterwards.
     rejection: Kept,
+    /// Loads `lib/esm.js`, which sets the module hooks.
+    load_modules: Kept,
     /// Emits `beforeExit`.
     before_exit: Kept,
     /// Emits `exit`, and gives the exit code.
     exit: Kept,
+}
+
+/// The functions of `lib/esm.js` that the engine asks about modules.
+pub(crate) struct ModuleHooks {
+    /// The URL that a specifier leads to.
+    pub(crate) resolve: Kept,
+    /// The text of what is at a URL.
+    pub(crate) load: Kept,
+    /// Fills `import.meta`.
+    pub(crate) meta: Kept,
 }
 
 /// One script's side of things. Lives on the loop's thread.
@@ -37,6 +49,7 @@ pub(crate) struct Host {
     pub(crate) timers: OnceCell<Timers<Host>>,
     pub(crate) immediates: OnceCell<Immediates<Host>>,
     hooks: OnceCell<Hooks>,
+    pub(crate) module_hooks: OnceCell<ModuleHooks>,
     /// Set when the script is to end with this code.
     ending: Cell<Option<i32>>,
 }
@@ -63,6 +76,7 @@ impl Host {
             timers: OnceCell::new(),
             immediates: OnceCell::new(),
             hooks: OnceCell::new(),
+            module_hooks: OnceCell::new(),
             ending: Cell::new(None),
         });
         let _ = host.timers.set(Timers::new(&host.lp, host.clone())?);
@@ -87,6 +101,7 @@ impl Host {
             drain: hooks.get("drain")?,
             uncaught: hooks.get("uncaught")?,
             rejection: hooks.get("rejection")?,
+            load_modules: hooks.get("loadModules")?,
             before_exit: hooks.get("beforeExit")?,
             exit: hooks.get("exit")?,
         });
@@ -95,6 +110,14 @@ impl Host {
 
     fn hooks(&self) -> &Hooks {
         self.hooks.get().expect("set before the script runs")
+    }
+
+    /// The module hooks; they are set by the first import.
+    pub(crate) fn module_hooks(&self, ctx: &Ctx<'_>) -> rquickjs::Result<&ModuleHooks> {
+        if self.module_hooks.get().is_none() {
+            self.hooks().load_modules.clone().restore(ctx)?.call::<_, Value<'_>>(())?;
+        }
+        self.module_hooks.get().ok_or(rquickjs::Error::Unknown)
     }
 
     pub(crate) fn is_ending(&self) -> bool {
@@ -112,6 +135,24 @@ impl Host {
             Outcome::Done => self.drain_in(ctx),
             other => other,
         }
+    }
+
+    /// Calls a function of the script for its value, then runs ticks and microtasks. Nothing if it threw.
+    pub(crate) fn call_for<'js, A: IntoArgs<'js>, T: FromJs<'js>>(
+        &self,
+        ctx: &Ctx<'js>,
+        function: &Function<'js>,
+        args: A,
+    ) -> Option<T> {
+        let value = match function.call::<A, T>(args).catch(ctx) {
+            Ok(value) => Some(value),
+            Err(thrown) => {
+                self.uncaught(ctx, thrown);
+                None
+            }
+        };
+        self.drain_in(ctx);
+        value
     }
 
     /// Calls a function of the script, and deals with what it throws.

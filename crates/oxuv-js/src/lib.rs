@@ -9,5 +9,6 @@ mod bindings;
 mod host;
 mod library;
 mod program;
+mod prompt;
 
 pub use program::{Options, Program, Source};

@@ -11,11 +11,14 @@ macro_rules! modules {
     };
 }
 
-const MODULES: &[(&str, &str)] = modules![
+const MODULES: &[(&str, &str)] = modules! {
     "assert",
+    "assert/strict",
     "bootstrap",
+    "cjs_exports",
     "console",
     "errors",
+    "esm",
     "events",
     "internal/assert_source",
     "internal/assertion_error",
@@ -35,7 +38,26 @@ const MODULES: &[(&str, &str)] = modules![
     "internal/validators",
     "modules",
     "process",
+    "prompt",
+    "report",
+    "resolve",
     "ticks",
     "timers",
     "util",
+    "util/types",
+};
+
+/// Those that scripts may require, also as `node:name`. `module` is [`MODULES`]' `modules`.
+pub(crate) const PUBLIC: &[&str] = &[
+    "assert",
+    "assert/strict",
+    "console",
+    "events",
+    "module",
+    "perf_hooks",
+    "process",
+    "timers",
+    "timers/promises",
+    "util",
+    "util/types",
 ];

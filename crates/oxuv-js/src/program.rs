@@ -11,7 +11,7 @@ use oxuv::node::{End, Platform};
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
 
 use crate::host::{Host, host};
-use crate::{bindings, library};
+use crate::{bindings, library, prompt};
 
 /// How a script is run.
 #[derive(Debug, Default)]
@@ -33,6 +33,8 @@ pub enum Source {
     Eval(String),
     /// All of the standard input.
     Stdin,
+    /// Line by line from the terminal, with a prompt.
+    Prompt,
 }
 
 /// Why a program could not be made.
@@ -84,6 +86,7 @@ impl Program {
         runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, is_handled| {
             host(&ctx).rejection(&ctx, promise, reason, is_handled);
         })));
+        runtime.set_loader(bindings::Resolve, bindings::Load);
         let context = Context::full(&runtime)?;
         // Node's clock of timers counts whole milliseconds.
         let lp = Loop::with_grain(Duration::from_millis(1))?;
@@ -103,22 +106,29 @@ impl Program {
         ctx.globals().set(START, hooks.get::<_, Function<'_>>("start")?)
     }
 
+    /// Runs the script's own text; what it leaves to do is the loop's.
+    fn start(&self, ctx: &Ctx<'_>, source: Source) -> rquickjs::Result<()> {
+        let start: Function<'_> = ctx.globals().get(START)?;
+        ctx.globals().remove(START)?;
+        let (kind, text) = match source {
+            Source::File(path) => ("file", path.to_string_lossy().into_owned()),
+            Source::Eval(code) => ("eval", code),
+            Source::Stdin => ("stdin", String::new()),
+            Source::Prompt => {
+                let library: Object<'_> = start.call(("prompt",))?;
+                return prompt::start(&self.host, ctx, &library);
+            }
+        };
+        self.host.call_back(ctx, &start, (kind, text));
+        Ok(())
+    }
+
     /// Runs the script and its loop to the end; the exit code.
     ///
     /// # Errors
     /// Those of the loop.
     pub fn run(&self, source: Source) -> Result<i32, Error> {
-        self.host.context.with(|ctx| -> rquickjs::Result<()> {
-            let start: Function<'_> = ctx.globals().get(START)?;
-            ctx.globals().remove(START)?;
-            let (kind, text) = match source {
-                Source::File(path) => ("file", path.to_string_lossy().into_owned()),
-                Source::Eval(code) => ("eval", code),
-                Source::Stdin => ("stdin", String::new()),
-            };
-            self.host.call_back(&ctx, &start, (kind, text));
-            Ok(())
-        })?;
+        self.host.context.with(|ctx| self.start(&ctx, source).catch(&ctx).map_err(|error| Error(error.to_string())))?;
         let end = self.lp.spin(&mut Outer(&self.host))?;
         Ok(match end {
             End::Idle => self.host.emit_exit(),

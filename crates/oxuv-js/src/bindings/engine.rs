@@ -4,12 +4,17 @@ use rquickjs::context::EvalOptions;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
+use super::modules;
 use crate::library;
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("runMicrotasks", Func::from(run_microtasks))?;
     object.set("compileFunction", Func::from(compile_function))?;
     object.set("runScript", Func::from(run_script))?;
+    object.set("runAsyncScript", Func::from(run_async_script))?;
+    object.set("publicModules", Func::from(|| library::PUBLIC.to_vec()))?;
+    object.set("setModuleHooks", Func::from(modules::set_hooks))?;
+    object.set("importModule", Func::from(modules::import))?;
     object.set("library", Func::from(library_function))?;
     object.set("collectGarbage", Func::from(|ctx: Ctx<'_>| ctx.run_gc()))
 }
@@ -42,6 +47,13 @@ fn compile<'js>(ctx: &Ctx<'js>, source: &str, file: &str, parameters: &str, stri
 /// Runs a script in the global scope; its value.
 fn run_script<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Value<'js>> {
     ctx.eval_with_options(source, options(&file, false))
+}
+
+/// Runs a script in which `await` may stand; a promise of an object with its `value`.
+fn run_async_script<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Value<'js>> {
+    let mut options = options(&file, false);
+    options.promise = true;
+    ctx.eval_with_options(source, options)
 }
 
 fn options(file: &str, strict: bool) -> EvalOptions {

@@ -2,11 +2,13 @@
 
 mod engine;
 mod files;
+mod modules;
 mod process;
 mod timers;
 mod util;
 
 pub(crate) use engine::compile_library;
+pub(crate) use modules::{Load, Resolve};
 
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Exception, Object, Result};

@@ -1,0 +1,37 @@
+// What is said of an exception that nobody caught: the place, the line, a mark below it, and the trace.
+'use strict';
+
+const { header } = require('errors');
+
+const FRAME = /\n {4}at (?:[^\n]* \()?((?:file:\/\/)?\/[^()\n]*|\[eval\]|\[stdin\]):(\d+):(\d+)\)?/;
+
+function report(error) {
+  if (!(error instanceof Error)) return describe(error);
+  const { stack } = error;
+  if (typeof stack !== 'string' || stack === '') return header(error);
+  return place(stack) + describe(error);
+}
+
+function place(stack) {
+  const found = FRAME.exec(stack);
+  if (found === null) return '';
+  const [, file, line, column] = found;
+  let source;
+  try {
+    const path = file.startsWith('file://') ? decodeURIComponent(file.slice(7)) : file;
+    source = binding('files').readText(path).split('\n')[line - 1];
+  } catch { /* The file is gone, or was none. */ }
+  if (source === undefined) return `${file}:${line}\n\n`;
+  const mark = source.slice(0, column - 1).replace(/[^\t]/g, ' ');
+  return `${file}:${line}\n${source}\n${mark}^\n\n`;
+}
+
+function describe(value) {
+  try {
+    return require('util').inspect(value);
+  } catch {
+    return value instanceof Error ? String(value.stack ?? header(value)) : String(value);
+  }
+}
+
+module.exports = report;
