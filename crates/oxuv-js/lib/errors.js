@@ -36,8 +36,14 @@ function isConstructor(error, site) {
   return false;
 }
 
-function prepare(error, sites) {
-  if (typeof prepareByScript === 'function') return prepareByScript.call(Error, error, sites);
+// The trace of an error until somebody looks: as in Node, name and message are those of that time.
+class Trace {
+  constructor(sites) {
+    this.sites = sites;
+  }
+}
+
+function textOf(error, sites) {
   let text = header(error);
   let first = 0;
   while (first < sites.length && isConstructor(error, sites[first])) first++;
@@ -45,12 +51,46 @@ function prepare(error, sites) {
   return text;
 }
 
+function prepare(error, sites) {
+  if (typeof prepareByScript === 'function') return prepareByScript.call(Error, error, sites);
+  return Error.isError(error) ? new Trace(sites) : textOf(error, sites);
+}
+
+const nativeStack = Object.getOwnPropertyDescriptor(Error.prototype, 'stack').get;
+
+function stackOf(error) {
+  if (Object.hasOwn(error, 'stack')) return error.stack;
+  const trace = nativeStack.call(error);
+  if (!(trace instanceof Trace)) return trace;
+  trace.text ??= textOf(error, trace.sites);
+  trace.sites = undefined;
+  return trace.text;
+}
+
+const nativeCapture = Error.captureStackTrace;
+
+// Here an own property is wanted, with the text as of now.
+function captureStackTrace(object, above) {
+  nativeCapture(object, typeof above === 'function' ? above : captureStackTrace);
+  const own = Object.getOwnPropertyDescriptor(object, 'stack')?.value;
+  if (own instanceof Trace) {
+    Object.defineProperty(object, 'stack', { value: textOf(object, own.sites), writable: true, enumerable: false, configurable: true });
+  }
+}
+
 function install() {
+  Object.defineProperty(Error, 'captureStackTrace', { value: captureStackTrace, writable: true, enumerable: false, configurable: true });
   const own = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
   own.set.call(Error, prepare);
   Object.defineProperty(Error, 'prepareStackTrace', {
     get: () => prepareByScript,
     set: (value) => { prepareByScript = value; },
+    enumerable: false,
+    configurable: true,
+  });
+  Object.defineProperty(Error.prototype, 'stack', {
+    get() { return this === null || typeof this !== 'object' ? undefined : stackOf(this); },
+    set(value) { Object.defineProperty(this, 'stack', { value, writable: true, enumerable: false, configurable: true }); },
     enumerable: false,
     configurable: true,
   });
@@ -63,6 +103,7 @@ module.exports = {
   install,
   header,
   shifts,
+  stackOf,
   get codes() { return internal().codes; },
   get make() { return internal().make; },
 };

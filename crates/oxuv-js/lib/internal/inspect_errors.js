@@ -4,7 +4,14 @@
 const { prefix } = require('internal/inspect');
 const types = require('internal/types');
 
-const stackOf = (error) => (error.stack ? String(error.stack) : Error.prototype.toString.call(error));
+const errors = require('errors');
+
+function stackOf(error) {
+  // Also that of an error without a prototype.
+  const stack = error.stack ?? (types.isNativeError(error) ? errors.stackOf(error) : undefined);
+  return stack ? String(stack) : Error.prototype.toString.call(error);
+}
+
 const START_OF_FRAMES = '\n    at';
 
 function formatError(error, constructor, tag, ctx, keys) {
