@@ -27,11 +27,15 @@ function define(name, value) {
 }
 
 // A global that is made when it is first looked at.
-function defineLazy(name, make) {
+function defineLazy(name, make, isEnumerable = false) {
   Object.defineProperty(globalThis, name, {
-    get() { const value = make(); define(name, value); return value; },
+    get() {
+      const value = make();
+      Object.defineProperty(globalThis, name, { value, writable: true, enumerable: isEnumerable, configurable: true });
+      return value;
+    },
     set(value) { define(name, value); },
-    enumerable: false,
+    enumerable: isEnumerable,
     configurable: true,
   });
 }
@@ -47,9 +51,17 @@ for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout',
 }
 Object.defineProperty(globalThis, 'queueMicrotask', { value: ticks.queueMicrotask, writable: true, enumerable: true, configurable: true });
 defineLazy('console', () => requireLibrary('console'));
+defineLazy('DOMException', () => requireLibrary('internal/dom_exception'));
+for (const name of ['Event', 'CustomEvent', 'EventTarget']) defineLazy(name, () => requireLibrary('internal/event_target')[name]);
+for (const name of ['AbortController', 'AbortSignal']) defineLazy(name, () => requireLibrary('internal/abort_controller')[name]);
+for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure']) {
+  defineLazy(name, () => requireLibrary('internal/performance')[name]);
+}
+defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
+defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
 
 return {
-  call: timers.call,
+  call: timers.internal.call,
   drain: ticks.drain,
   rejection: ticks.rejection,
   uncaught: (error) => process._fatalException(error, false),

@@ -1,83 +1,112 @@
-// The object `process`.
+// The object `process`: what every script needs. The rest is loaded from internal/process.js when it is first asked for.
 'use strict';
 
 const native = binding('process');
 const EventEmitter = require('events');
 
-const process = new EventEmitter();
-module.exports = process;
+// The origin of `performance`, in milliseconds of the monotonic clock.
+const origin = native.nanoseconds() / 1e6;
 
-process.title = 'oxuv';
-process.platform = 'linux';
-process.pid = native.pid;
-process.execPath = native.execPath();
-process.argv = [process.execPath, ...native.args()];
-process.env = Object.fromEntries(native.environment());
-process.exitCode = undefined;
-process._exiting = false;
-process.cwd = native.workingDirectory;
-process.chdir = native.changeDirectory;
-process.nextTick = (callback, ...args) => require('ticks').nextTick(callback, ...args);
-process.stdout = { write(text) { native.write(1, String(text)); return true; }, fd: 1 };
-process.stderr = { write(text) { native.write(2, String(text)); return true; }, fd: 2 };
+function process() {}
+Object.defineProperty(process, 'name', { value: 'process' });
+const prototype = Object.create(EventEmitter.prototype, {
+  constructor: { value: process, writable: true, enumerable: false, configurable: true },
+});
+process.prototype = prototype;
+const self = Object.create(prototype);
+Object.defineProperty(self, Symbol.toStringTag, { value: 'process', writable: false, enumerable: false, configurable: true });
+EventEmitter.call(self);
+module.exports = self;
 
-process.emitWarning = (warning, type = 'Warning') => {
-  if (!(warning instanceof Error)) {
-    const text = warning;
-    warning = new Error(text);
-    warning.name = type;
-  }
-  process.nextTick(() => {
-    native.write(2, `(oxuv:${process.pid}) ${warning.name}: ${warning.message}\n`);
-    process.emit('warning', warning);
+const hidden = (name, value) => Object.defineProperty(self, name, { value, writable: true, enumerable: false, configurable: true });
+hidden('_clock', { origin });
+
+self.title = 'oxuv';
+self.version = 'v18.12.1';
+self.platform = 'linux';
+self.pid = native.pid;
+self.execPath = native.execPath();
+self.argv = [self.execPath, ...native.args()];
+self.execArgv = [];
+self.exitCode = undefined;
+self._exiting = false;
+self.nextTick = require('ticks').nextTick;
+self.stdout = { write(text) { native.write(1, String(text)); return true; }, fd: 1 };
+self.stderr = { write(text) { native.write(2, String(text)); return true; }, fd: 2 };
+
+// What is rarely asked for: functions, then values.
+for (const name of ['cwd', 'chdir', 'hrtime', 'memoryUsage', 'uptime', 'umask', 'getuid', 'geteuid', 'getgid', 'getegid', 'getgroups',
+  'emitWarning', 'cpuUsage', 'resourceUsage', 'setUncaughtExceptionCaptureCallback', 'hasUncaughtExceptionCaptureCallback', 'abort',
+  'env', 'versions', 'arch', 'release', 'ppid', 'features', 'config', 'allowedNodeEnvironmentFlags', 'argv0']) {
+  Object.defineProperty(self, name, {
+    get() {
+      const value = require('internal/process')[name];
+      Object.defineProperty(self, name, { value, writable: true, enumerable: true, configurable: true });
+      return value;
+    },
+    set(value) { Object.defineProperty(self, name, { value, writable: true, enumerable: true, configurable: true }); },
+    enumerable: true,
+    configurable: true,
   });
+}
+self.on('warning', (warning) => require('internal/process').printWarning(warning));
+
+// A code may be given as digits, too.
+const exitCode = () => (self.exitCode || 0) | 0;
+
+self.reallyExit = (code) => native.reallyExit(code | 0);
+
+self.exit = function exit(code) {
+  if (code || code === 0) self.exitCode = code;
+  self._emitExit();
+  // A script may have put another function there.
+  self.reallyExit(exitCode());
 };
 
-process.exit = (code) => {
-  if (code !== undefined) process.exitCode = code;
-  if (!process._exiting) {
-    process._exiting = true;
-    process.emit('exit', process.exitCode || 0);
+// Once; the code to end with.
+hidden('_emitExit', () => {
+  if (!self._exiting) {
+    self._exiting = true;
+    self.emit('exit', self.exitCode || 0);
   }
-  native.reallyExit(process.exitCode || 0);
-};
+  return exitCode();
+});
 
-process._emitExit = () => {
-  if (!process._exiting) {
-    process._exiting = true;
-    process.emit('exit', process.exitCode || 0);
-  }
-  return process.exitCode || 0;
-};
+hidden('_captureCallback', null);
 
 // An exception that nobody caught: true if a listener has dealt with it, else the process ends.
-process._fatalException = (error, fromPromise) => {
+hidden('_fatalException', (error, fromPromise) => {
   const origin = fromPromise ? 'unhandledRejection' : 'uncaughtException';
-  let thrown = error;
-  let code = 7;
+  let isHandled;
   try {
-    process.emit('uncaughtExceptionMonitor', error, origin);
-    if (process.emit('uncaughtException', error, origin)) {
+    self.emit('uncaughtExceptionMonitor', error, origin);
+    if (self._captureCallback !== null) {
+      self._captureCallback(error);
+      isHandled = true;
+    } else {
+      isHandled = self.emit('uncaughtException', error, origin);
+    }
+    if (isHandled) {
       // Ticks that are left are worked off after it.
       require('timers').setImmediate(() => {});
       return true;
     }
-    code = 1;
-  } catch (inHandler) {
-    thrown = inHandler;
+  } catch (inListener) {
+    // The listener's exception is the end, and what counts.
+    return die(inListener, 7);
   }
-  if (code === 1) {
-    try {
-      if (!process._exiting) {
-        process._exiting = true;
-        process.exitCode = 1;
-        process.emit('exit', 1);
-      }
-      code = process.exitCode ?? 1;
-    } catch { /* The first exception is the one that counts. */ }
-  }
-  native.write(2, `${require('report')(thrown)}\n`);
-  native.reallyExit(code);
-};
+  try {
+    if (!self._exiting) {
+      self._exiting = true;
+      self.exitCode = 1;
+      self.emit('exit', 1);
+    }
+  } catch { /* The first exception is the one that counts. */ }
+  return die(error, self.exitCode === undefined || self.exitCode === null ? 1 : exitCode());
+});
+hidden('_triggerUncaught', self._fatalException);
 
-process._triggerUncaught = process._fatalException;
+function die(error, code) {
+  native.write(2, `${require('report')(error)}\n`);
+  native.reallyExit(code);
+}

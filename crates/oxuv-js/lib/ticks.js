@@ -29,7 +29,7 @@ function takeTick() {
 
 function queueMicrotask(callback) {
   if (typeof callback !== 'function') throw new errors.codes.ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
-  Promise.prototype.then.call(resolved, () => {
+  then.call(resolved, () => {
     try {
       callback();
     } catch (error) {
@@ -37,6 +37,8 @@ function queueMicrotask(callback) {
     }
   });
 }
+// Taken before a script can put another in its place.
+const { then } = Promise.prototype;
 const resolved = Promise.resolve();
 
 // Works off everything. What a tick throws leaves this; the rest is worked off the next time.
@@ -62,17 +64,31 @@ const unhandled = new Map();
 let pending = [];
 // Those that got a handler after somebody was told.
 let handledLate = [];
+// What is done about a rejection that stays without a handler: the values of Node's --unhandled-rejections.
+let mode = 'throw';
+let lastRejection = 0;
 
 function rejection(promise, reason, isHandled) {
   if (!isHandled) {
-    unhandled.set(promise, { reason, told: false });
+    unhandled.set(promise, { reason, number: ++lastRejection, told: false });
     pending.push(promise);
     return;
   }
   const known = unhandled.get(promise);
   if (known === undefined) return;
   unhandled.delete(promise);
-  if (known.told) handledLate.push(promise);
+  if (!known.told) return;
+  // Made now, for a trace that shows where the handler came.
+  const warning = warningOf('PromiseRejectionHandledWarning',
+    `Promise rejection was handled asynchronously (rejection id: ${known.number})`);
+  warning.id = known.number;
+  handledLate.push({ promise, warning });
+}
+
+function warningOf(name, message) {
+  const warning = new Error(message);
+  Object.defineProperty(warning, 'name', { value: name, writable: true, configurable: true });
+  return warning;
 }
 
 function hasRejections() {
@@ -83,7 +99,8 @@ function hasRejections() {
 function processRejections() {
   let some = false;
   while (handledLate.length > 0) {
-    process.emit('rejectionHandled', handledLate.shift());
+    const { promise, warning } = handledLate.shift();
+    if (!process.emit('rejectionHandled', promise)) process.emitWarning(warning);
     some = true;
   }
   let count = pending.length;
@@ -93,11 +110,37 @@ function processRejections() {
     if (known === undefined) continue;
     known.told = true;
     some = true;
-    const { reason } = known;
-    if (process.emit('unhandledRejection', reason, promise)) continue;
-    process._triggerUncaught(reason instanceof Error ? reason : new errors.codes.ERR_UNHANDLED_REJECTION(reason), true);
+    tell(promise, known);
   }
   return some || pending.length > 0;
 }
 
-module.exports = { nextTick, queueMicrotask, drain, rejection };
+const isErrorLike = (value) => typeof value === 'object' && value !== null && (Error.isError(value) || Object.hasOwn(value, 'stack'));
+const errorOf = (reason) => (isErrorLike(reason) ? reason : new errors.codes.ERR_UNHANDLED_REJECTION(reason));
+
+function tell(promise, { reason, number }) {
+  if (mode === 'strict') process._triggerUncaught(errorOf(reason), true);
+  const isHandled = process.emit('unhandledRejection', reason, promise);
+  if (mode === 'throw') {
+    if (!isHandled) process._triggerUncaught(errorOf(reason), true);
+  } else if (mode === 'warn' || ((mode === 'strict' || mode === 'warn-with-error-codes') && !isHandled)) {
+    warnOf(reason, number);
+    if (mode === 'warn-with-error-codes') process.exitCode = 1;
+  }
+}
+
+function warnOf(reason, number) {
+  const warning = warningOf('UnhandledPromiseRejectionWarning', 'Unhandled promise rejection. This error originated either by ' +
+    'throwing inside of an async function without a catch block, or by rejecting a promise which was not handled with .catch(). ' +
+    'To terminate the node process on unhandled promise rejection, use the CLI flag `--unhandled-rejections=strict` ' +
+    `(see https://nodejs.org/api/cli.html#cli_unhandled_rejections_mode). (rejection id: ${number})`);
+  if (isErrorLike(reason)) warning.stack = reason.stack;
+  process.emitWarning(isErrorLike(reason) ? `${reason.stack}` : require('internal/inspect').inspect(reason), 'UnhandledPromiseRejectionWarning');
+  process.emitWarning(warning);
+}
+
+function setRejectionMode(value) {
+  mode = value;
+}
+
+module.exports = { nextTick, queueMicrotask, drain, rejection, setRejectionMode };

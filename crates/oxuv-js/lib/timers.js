@@ -69,6 +69,10 @@ class Timeout {
     return this;
   }
 
+  [Symbol.dispose]() {
+    clearTimeout(this);
+  }
+
   [Symbol.toPrimitive]() {
     if (!this[kHasPrimitive]) {
       this[kHasPrimitive] = true;
@@ -79,7 +83,7 @@ class Timeout {
 }
 
 function start(timer, now) {
-  if (timer[kKey] !== 0) native.remove(timer[kKey]);
+  if (timer[kKey]) native.remove(timer[kKey]);
   timer._idleStart = now;
   timer[kKey] = native.insert(timer, Math.trunc(timer._idleTimeout), now, timer[kRefed]);
 }
@@ -144,7 +148,7 @@ function unenroll(timer) {
   timer._onTimeout = null;
   if (timer._destroyed) return;
   destroy(timer);
-  if (timer[kKey] !== 0) native.remove(timer[kKey]);
+  if (timer[kKey]) native.remove(timer[kKey]);
   timer[kKey] = 0;
   timer._idleTimeout = -1;
 }
@@ -177,6 +181,10 @@ class Immediate {
   hasRef() {
     return !!this[kRefed];
   }
+
+  [Symbol.dispose]() {
+    clearImmediate(this);
+  }
 }
 
 function runImmediate(immediate) {
@@ -206,8 +214,27 @@ function clearImmediate(immediate) {
 
 // What the loop's side calls for a timer or an immediate that has come.
 function call(task) {
-  if (task instanceof Timeout) runTimeout(task);
-  else runImmediate(task);
+  if (task instanceof Immediate) runImmediate(task);
+  else runTimeout(task);
 }
 
-module.exports = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval: clearTimeout, clearImmediate, call };
+for (const function_ of [setTimeout, setImmediate]) {
+  Object.defineProperty(function_, Symbol.for('nodejs.util.promisify.custom'), {
+    get: () => require('timers/promises')[function_.name], enumerable: true, configurable: true,
+  });
+}
+
+// As its own function in Node, so here.
+function clearInterval(timer) {
+  clearTimeout(timer);
+}
+
+module.exports = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate };
+Object.defineProperty(module.exports, 'promises', { get: () => require('timers/promises'), enumerable: true, configurable: true });
+// The old ways, for objects that are timers by themselves.
+for (const name of ['enroll', 'unenroll', 'active', '_unrefActive']) {
+  Object.defineProperty(module.exports, name, {
+    get: () => require('internal/timers_old')[name], enumerable: true, configurable: true,
+  });
+}
+Object.defineProperty(module.exports, 'internal', { value: { call, start, unenroll, kKey, kRefed, LONGEST } });

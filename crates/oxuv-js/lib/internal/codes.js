@@ -103,6 +103,7 @@ const table = {
   ERR_INVALID_FILE_URL_HOST: [T, (platform) => `File URL host must be "localhost" or empty on ${platform}`],
   ERR_INVALID_FILE_URL_PATH: [T, (why) => `File URL path ${why}`],
   ERR_INVALID_MODULE_SPECIFIER: [T, (name, why, base) => `Invalid module "${name}" ${why}${base ? ` imported from ${base}` : ''}`],
+  ERR_INVALID_OBJECT_DEFINE_PROPERTY: [T, (message) => message],
   ERR_INVALID_PACKAGE_CONFIG: [E, (path, base, why) => `Invalid package config ${path}${base ? ` while importing ${base}` : ''}${why ? `. ${why}` : ''}`],
   ERR_INVALID_RETURN_VALUE: [T, invalidReturnValue],
   ERR_INVALID_STATE: [E, (why) => `Invalid state: ${why}`],

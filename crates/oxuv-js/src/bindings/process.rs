@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use rquickjs::function::Func;
-use rquickjs::{Ctx, Exception, Object, Result};
+use rquickjs::{Ctx, IntoJs, Object, Result, Value};
 
 use crate::host::host;
 
@@ -17,6 +17,11 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("nanoseconds", Func::from(nanoseconds))?;
     object.set("pid", std::process::id())?;
     object.set("parentPid", Func::from(oxuv_os::system::process::parent_id))?;
+    object.set("clock", Func::from(clock))?;
+    object.set("ownName", Func::from(own_name))?;
+    object.set("groups", Func::from(groups))?;
+    object.set("machine", std::env::consts::ARCH)?;
+    object.set("version", env!("CARGO_PKG_VERSION"))?;
     object.set("epoch", Func::from(epoch))?;
     object.set("memory", Func::from(memory))?;
     object.set("usage", Func::from(usage))?;
@@ -41,13 +46,27 @@ fn exec_path() -> String {
     std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn working_directory(ctx: Ctx<'_>) -> Result<String> {
-    let path = std::env::current_dir().map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
-    Ok(path.to_string_lossy().into_owned())
+/// The path, or the negative number of an error.
+fn working_directory(ctx: Ctx<'_>) -> Result<Value<'_>> {
+    match std::env::current_dir() {
+        Ok(path) => path.to_string_lossy().into_owned().into_js(&ctx),
+        Err(error) => oxuv::Errno::from(error).code().into_js(&ctx),
+    }
 }
 
-fn change_directory(ctx: Ctx<'_>, path: String) -> Result<()> {
-    std::env::set_current_dir(path).map_err(|error| Exception::throw_message(&ctx, &error.to_string()))
+/// Zero, or the negative number of an error.
+fn change_directory(path: String) -> i32 {
+    std::env::set_current_dir(path).map_or_else(|error| oxuv::Errno::from(error).code(), |()| 0)
+}
+
+/// The name by which the program was called.
+fn own_name() -> String {
+    std::env::args_os().next().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn groups() -> Vec<u32> {
+    let groups = rustix::process::getgroups().unwrap_or_default();
+    groups.into_iter().map(|group| group.as_raw()).collect()
 }
 
 /// Writes text to standard output (1) or error (2), all of it. What nobody reads any more is dropped.
@@ -67,13 +86,19 @@ fn nanoseconds() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
+/// The monotonic clock: seconds and nanoseconds.
+fn clock() -> Vec<f64> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    vec![time.tv_sec as f64, time.tv_nsec as f64]
+}
+
 /// Milliseconds since 1970, with fractions.
 fn epoch() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// Bytes: the resident set, what the engine has taken, what of it is in use, and the kibibytes that the process may use at all.
+/// Bytes: the resident set, what the engine has taken, and what of it is in use.
 fn memory(ctx: Ctx<'_>) -> Vec<f64> {
     let resident = oxuv_os::system::memory::resident().unwrap_or(0);
     let heap = host(&ctx).context.runtime().memory_usage();
