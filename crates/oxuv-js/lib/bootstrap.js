@@ -66,7 +66,8 @@ return {
   rejection: ticks.rejection,
   uncaught: (error) => process._fatalException(error, false),
   beforeExit: () => process.emit('beforeExit', process.exitCode || 0),
-  exit: () => process._emitExit(),
+  // Ticks are no longer taken, but promises are kept to the last.
+  exit: () => { process._emitExit(); ticks.drain(); return process._emitExit(); },
   loadModules: () => requireLibrary('esm'),
   start: (kind, text) => requireLibrary('modules')._start(kind, text),
 };

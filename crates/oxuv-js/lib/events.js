@@ -300,8 +300,6 @@ Object.assign(EventEmitter, {
   usingDomains: false,
   errorMonitor: kErrorMonitor,
   captureRejectionSymbol: kRejection,
-  kMaxEventTargetListeners: kMaxListeners,
-  kMaxEventTargetListenersWarned: kWarned,
 
   listenerCount: (emitter, type) => (typeof emitter.listenerCount === 'function'
     ? emitter.listenerCount(type) : listenerCount.call(emitter, type)),
@@ -341,6 +339,12 @@ Object.assign(EventEmitter, {
   on: (...args) => require('internal/events_async').on(...args),
   addAbortListener: (...args) => require('internal/events_async').addAbortListener(...args),
 });
+// For event targets.
+Object.defineProperties(EventEmitter, {
+  kMaxEventTargetListeners: { value: kMaxListeners },
+  kMaxEventTargetListenersWarned: { value: kWarned },
+});
+
 // Event targets are known by their methods, also those that are not ours.
 function isEventTarget(value) {
   return typeof value?.addEventListener === 'function' && typeof value.removeEventListener === 'function';

@@ -52,6 +52,8 @@ pub(crate) struct Host {
     pub(crate) module_hooks: OnceCell<ModuleHooks>,
     /// Set when the script is to end with this code.
     ending: Cell<Option<i32>>,
+    /// True from an exception to the next drain that comes to its end.
+    has_rest: Cell<bool>,
 }
 
 /// The way from a function of the script's side to its host.
@@ -78,6 +80,7 @@ impl Host {
             hooks: OnceCell::new(),
             module_hooks: OnceCell::new(),
             ending: Cell::new(None),
+            has_rest: Cell::new(false),
         });
         let _ = host.timers.set(Timers::new(&host.lp, host.clone())?);
         let _ = host.immediates.set(Immediates::new(&host.lp, host.clone())?);
@@ -168,9 +171,24 @@ impl Host {
     }
 
     fn drain_in<'js>(&self, ctx: &Ctx<'js>) -> Outcome {
-        match self.hooks().drain.clone().restore(ctx) {
-            Ok(drain) => self.call_only(ctx, &drain, ()),
-            Err(_) => Outcome::Stop,
+        let Ok(drain) = self.hooks().drain.clone().restore(ctx) else { return Outcome::Stop };
+        let outcome = self.call_only(ctx, &drain, ());
+        if outcome == Outcome::Done {
+            self.has_rest.set(false);
+        }
+        outcome
+    }
+
+    /// As [`call_back`](Self::call_back), but ticks and microtasks come also after an exception: the script's main part.
+    pub(crate) fn call_main<'js, A: IntoArgs<'js>>(
+        &self,
+        ctx: &Ctx<'js>,
+        function: &Function<'js>,
+        args: A,
+    ) -> Outcome {
+        match self.call_only(ctx, function, args) {
+            Outcome::Stop => Outcome::Stop,
+            Outcome::Done | Outcome::Threw => self.drain_in(ctx),
         }
     }
 
@@ -192,7 +210,10 @@ impl Host {
         };
         let handled = self.hooks().uncaught.clone().restore(ctx).and_then(|uncaught| uncaught.call((value,)));
         match handled.catch(ctx) {
-            Ok(true) if !self.is_ending() => Outcome::Threw,
+            Ok(true) if !self.is_ending() => {
+                self.has_rest.set(true);
+                Outcome::Threw
+            }
             Ok(_) => Outcome::Stop,
             Err(error) => {
                 // Only when memory or stack is short: the script's side could not even say so.
@@ -257,5 +278,9 @@ impl Script for Host {
 
     fn drain(&self) -> Outcome {
         self.context.with(|ctx| self.drain_in(&ctx))
+    }
+
+    fn has_rest(&self) -> bool {
+        self.has_rest.get()
     }
 }

@@ -119,7 +119,7 @@ impl Program {
                 return prompt::start(&self.host, ctx, &library);
             }
         };
-        self.host.call_back(ctx, &start, (kind, text));
+        self.host.call_main(ctx, &start, (kind, text));
         Ok(())
     }
 

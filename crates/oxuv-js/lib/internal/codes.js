@@ -199,7 +199,7 @@ function plainText(value) {
     const made = Object.getOwnPropertyDescriptor(at, 'constructor')?.value;
     if (typeof made === 'function' && made.name) return `#<${made.name}>`;
   }
-  return '#<Object>';
+  return '[object Object]';
 }
 
 class AbortError extends Error {

@@ -98,11 +98,17 @@ fn epoch() -> f64 {
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// Bytes: the resident set, what the engine has taken, and what of it is in use.
-fn memory(ctx: Ctx<'_>) -> Vec<f64> {
-    let resident = oxuv_os::system::memory::resident().unwrap_or(0);
-    let heap = host(&ctx).context.runtime().memory_usage();
-    vec![resident as f64, heap.malloc_size as f64, heap.memory_used_size as f64]
+/// Bytes: the resident set, the memory that is asked of the system for data, and what of it is resident. The engine does
+/// not say how much it uses while it runs.
+fn memory() -> Vec<f64> {
+    let page = rustix::param::page_size() as f64;
+    let said = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: Vec<f64> = said.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect();
+    // Size, resident, shared, text, libraries, data.
+    match pages[..] {
+        [_, resident, shared, _, _, data, ..] => vec![resident * page, data * page, (resident - shared) * page],
+        _ => vec![0.0; 3],
+    }
 }
 
 /// What `getrusage` says, in the order of `process.resourceUsage()`; times in microseconds.

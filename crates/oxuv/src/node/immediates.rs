@@ -27,7 +27,8 @@ impl ImmediateKey {
 ///
 /// They stand in one queue, on a check handle of the loop; an idle handle keeps poll from waiting while one of them is
 /// referenced. Between any two callbacks and after the last the script's queues are [drained](Script::drain); but after
-/// one that threw, the next comes first.
+/// one that threw, the next comes first. What is [left](Script::has_rest) from an exception before the check phase is
+/// drained at its beginning.
 pub struct Immediates<S: Script>(Rc<Inner<S>>);
 
 struct Inner<S: Script> {
@@ -180,8 +181,11 @@ impl<S: Script> Inner<S> {
         if self.queues.borrow().referenced > 0 { self.idle.start(|_| ()) } else { self.idle.stop() }
     }
 
-    /// Calls those that are in the queue now.
+    /// Calls those that are in the queue now; before them, what an exception has left is drained.
     fn run(&self) {
+        if self.script.has_rest() && self.script.drain() == Outcome::Stop {
+            return;
+        }
         {
             let mut queues = self.queues.borrow_mut();
             if queues.waiting.entries.is_empty() && queues.running.entries.is_empty() {

@@ -59,6 +59,12 @@ pub trait Script: 'static {
 
     /// Works off the script's queues: comes between any two callbacks and after the last.
     fn drain(&self) -> Outcome;
+
+    /// Whether something is left in the queues because a callback, or the drain itself, threw. [`Immediates`] have it drained
+    /// before the first of them.
+    fn has_rest(&self) -> bool {
+        false
+    }
 }
 
 /// What became of a callback.
