@@ -59,6 +59,7 @@ for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'Perfo
 }
 defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
 defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
+if (process.execArgv.length > 0) requireLibrary('internal/flags').apply(process.execArgv);
 
 return {
   call: timers.internal.call,

@@ -1,6 +1,7 @@
 // Ticks, microtasks and rejected promises: the queues that are worked off after every callback.
 'use strict';
 
+const process = require('process');
 const { runMicrotasks } = binding('engine');
 const errors = require('errors');
 

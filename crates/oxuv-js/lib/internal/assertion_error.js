@@ -1,6 +1,7 @@
 // AssertionError, with a message that shows the difference.
 'use strict';
 
+const process = require('process');
 const { inspect, removeColours } = require('internal/inspect');
 
 const SAYS = {

@@ -1,6 +1,7 @@
 // Event, CustomEvent and EventTarget.
 'use strict';
 
+const process = require('process');
 const { codes } = require('internal/codes');
 const { validateObject } = require('internal/validators');
 const { kMaxEventTargetListeners: kMax, kMaxEventTargetListenersWarned: kWarned } = require('events');
