@@ -239,4 +239,4 @@ for (const [name, [Base, message, code = name]] of Object.entries(table)) {
 }
 Object.defineProperty(codes.ERR_INVALID_ARG_VALUE, 'RangeError', { get: () => codes.ERR_INVALID_ARG_VALUE_RANGE });
 
-module.exports = { codes, make, AbortError, systemError, kindOf, list: lists, withCode, isCoded: (error) => marks.has(error) };
+module.exports = { codes, make, AbortError, systemError, plainText, kindOf, list: lists, withCode, isCoded: (error) => marks.has(error) };

@@ -111,7 +111,7 @@ function emitWarning(warning, type, code, above) {
   if (typeof warning === 'string') {
     warning = Object.assign(new Error(warning), { name: String(type || 'Warning') });
     Object.defineProperty(warning, 'name', { enumerable: false });
-    if (code !== undefined) warning.code = code;
+    if (code) warning.code = code;
     if (detail !== undefined) warning.detail = detail;
     Error.captureStackTrace(warning, above ?? process.emitWarning);
   } else if (!(warning instanceof Error)) {
