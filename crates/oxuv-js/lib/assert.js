@@ -39,6 +39,15 @@ function check(above, args) {
   throw error;
 }
 
+let hasWarned = false;
+
+function warnOfOldFail() {
+  if (hasWarned) return;
+  hasWarned = true;
+  require('process').emitWarning('assert.fail() with more than one argument is deprecated. Please use assert.strictEqual() instead or only ' +
+    'pass a message.', 'DeprecationWarning', 'DEP0094');
+}
+
 // A method of two values: `holds` says whether they may stand.
 function comparing(name, operator, holds) {
   const method = {
@@ -55,10 +64,18 @@ const isLoose = (one, other) => one == other || (Number.isNaN(one) && Number.isN
 
 Object.assign(assert, {
   ok: assert,
-  fail(message) {
+  fail(actual, expected, message, operator, above) {
+    const count = arguments.length;
+    // One argument is the message. More of them are an old way to say what was compared.
+    if (count > 1) warnOfOldFail();
+    if (count <= 1) message = actual;
     if (message instanceof Error) throw message;
-    const isGenerated = arguments.length === 0 || message === undefined;
-    const error = new AssertionError({ message: isGenerated ? 'Failed' : message, operator: 'fail', stackStartFn: assert.fail });
+    if (count > 1 && count < 4) operator = count === 2 ? '!=' : 'fail';
+    const isGenerated = message === undefined;
+    const details = count > 1 ? { actual, expected, operator: operator ?? 'fail' } : { operator: 'fail' };
+    if (!isGenerated) details.message = message;
+    else if (count <= 1) details.message = 'Failed';
+    const error = new AssertionError({ ...details, stackStartFn: above ?? assert.fail });
     error.generatedMessage = isGenerated;
     throw error;
   },
@@ -125,7 +142,7 @@ function checkThrown(actual, expected, message, above) {
   }
   if (expected.prototype !== undefined && actual instanceof expected) return;
   if (Object.prototype.isPrototypeOf.call(Error, expected)) {
-    const what = isError(actual) ? `"${actual.name}"` : `"${inspect(actual, { depth: -1 })}"`;
+    const what = isError(actual) ? `"${actual.constructor?.name || actual.name}"` : `"${inspect(actual, { depth: -1 })}"`;
     giveUp(`The error is expected to be an instance of "${expected.name}". Received ${what}` +
       `${isError(actual) ? `\n\nError message:\n\n${actual.message}` : ''}`);
   }

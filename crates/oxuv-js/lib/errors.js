@@ -74,7 +74,7 @@ function captureStackTrace(object, above) {
   nativeCapture(object, typeof above === 'function' ? above : captureStackTrace);
   const own = Object.getOwnPropertyDescriptor(object, 'stack')?.value;
   if (own instanceof Trace) {
-    Object.defineProperty(object, 'stack', { value: textOf(object, own.sites), writable: true, enumerable: false, configurable: true });
+    Object.defineProperty(object, 'stack', { __proto__: null, value: textOf(object, own.sites), writable: true, enumerable: false, configurable: true });
   }
 }
 
@@ -90,7 +90,7 @@ function install() {
   });
   Object.defineProperty(Error.prototype, 'stack', {
     get() { return this === null || typeof this !== 'object' ? undefined : stackOf(this); },
-    set(value) { Object.defineProperty(this, 'stack', { value, writable: true, enumerable: false, configurable: true }); },
+    set(value) { Object.defineProperty(this, 'stack', { __proto__: null, value, writable: true, enumerable: false, configurable: true }); },
     enumerable: false,
     configurable: true,
   });
@@ -105,5 +105,6 @@ module.exports = {
   shifts,
   stackOf,
   get codes() { return internal().codes; },
+  get plainText() { return internal().plainText; },
   get make() { return internal().make; },
 };

@@ -43,11 +43,13 @@ function checkListener(listener) {
 }
 
 function checkCount(value, name) {
-  require('internal/validators').validateNumber(value, name, 0);
+  if (typeof value !== 'number' || value < 0 || Number.isNaN(value)) {
+    throw new errors.codes.ERR_OUT_OF_RANGE(name, 'a non-negative number', value);
+  }
 }
 
 EventEmitter.prototype.setMaxListeners = function setMaxListeners(n) {
-  checkCount(n, 'setMaxListeners');
+  checkCount(n, 'n');
   this._maxListeners = n;
   return this;
 };
@@ -66,7 +68,7 @@ function captureRejection(emitter, promise, type, args) {
   try {
     const { then } = promise;
     if (typeof then === 'function') {
-      then.call(promise, undefined, (reason) => { process.nextTick(emitRejection, emitter, reason, type, args); });
+      then.call(promise, undefined, (reason) => { require('process').nextTick(emitRejection, emitter, reason, type, args); });
     }
   } catch (error) {
     emitter.emit('error', error);
@@ -135,7 +137,7 @@ function warnOfMany(target, type, list) {
   warning.emitter = target;
   warning.type = type;
   warning.count = count;
-  process.emitWarning(warning);
+  require('process').emitWarning(warning);
 }
 
 // One listener stands for itself, several are a list.
@@ -305,7 +307,7 @@ Object.assign(EventEmitter, {
     ? emitter.listenerCount(type) : listenerCount.call(emitter, type)),
 
   setMaxListeners(n = defaultMaxListeners, ...targets) {
-    checkCount(n, 'setMaxListeners');
+    checkCount(n, 'n');
     if (targets.length === 0) {
       defaultMaxListeners = n;
       return;

@@ -19,7 +19,8 @@ EventEmitter.call(self);
 module.exports = self;
 
 const hidden = (name, value) => Object.defineProperty(self, name, { value, writable: true, enumerable: false, configurable: true });
-hidden('_clock', { origin });
+// For the library.
+hidden('_own', { origin, hidesWarnings: false });
 
 self.title = 'oxuv';
 self.version = 'v18.12.1';
@@ -27,7 +28,7 @@ self.platform = 'linux';
 self.pid = native.pid;
 self.execPath = native.execPath();
 self.argv = [self.execPath, ...native.args()];
-self.execArgv = [];
+self.execArgv = native.flags();
 self.exitCode = undefined;
 self._exiting = false;
 self.nextTick = require('ticks').nextTick;

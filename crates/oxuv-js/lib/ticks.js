@@ -1,6 +1,7 @@
 // Ticks, microtasks and rejected promises: the queues that are worked off after every callback.
 'use strict';
 
+const process = require('process');
 const { runMicrotasks } = binding('engine');
 const errors = require('errors');
 
@@ -135,7 +136,8 @@ function warnOf(reason, number) {
     'To terminate the node process on unhandled promise rejection, use the CLI flag `--unhandled-rejections=strict` ' +
     `(see https://nodejs.org/api/cli.html#cli_unhandled_rejections_mode). (rejection id: ${number})`);
   if (isErrorLike(reason)) warning.stack = reason.stack;
-  process.emitWarning(isErrorLike(reason) ? `${reason.stack}` : require('internal/inspect').inspect(reason), 'UnhandledPromiseRejectionWarning');
+  const text = isErrorLike(reason) ? `${reason.stack}` : errors.plainText(reason);
+  process.emitWarning(text, 'UnhandledPromiseRejectionWarning');
   process.emitWarning(warning);
 }
 

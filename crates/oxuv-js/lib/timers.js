@@ -1,6 +1,7 @@
 // Node's timers and immediates. Which comes when is up to the loop's side; here is what they are to a script.
 'use strict';
 
+const process = require('process');
 const native = binding('timers');
 const errors = require('errors');
 

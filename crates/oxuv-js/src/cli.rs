@@ -19,9 +19,23 @@ Options:
   -e, --eval CODE         run CODE
   -p, --print CODE        run CODE, and print its value
       --max-memory MIB    the most memory that the script may use
+      --unhandled-rejections MODE
+                          what becomes of a rejected promise without a handler:
+                          throw (the default), strict, warn, none, warn-with-error-codes
+      --no-warnings       print no warnings
+      --trace-warnings    print warnings with their trace
+      --no-deprecation, --throw-deprecation, --trace-deprecation
+                          what becomes of warnings of old functions
+      --expose-gc         the global function gc()
   -h, --help              print this
   -v, --version           print the version
 ";
+
+/// Options that the script's side acts upon, as in Node; it also finds them in `process.execArgv`.
+const FLAGS: &[&str] =
+    &["no-warnings", "trace-warnings", "no-deprecation", "throw-deprecation", "trace-deprecation", "expose-gc"];
+
+const REJECTION_MODES: &[&str] = &["throw", "strict", "warn", "none", "warn-with-error-codes"];
 
 /// The exit code for a command line that is wrong: Node's.
 const BAD_ARGUMENT: u8 = 9;
@@ -52,11 +66,25 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
             Arg::Short('v') | Arg::Long("version") => return Ok(Command::Version),
-            Arg::Short('e') | Arg::Long("eval") => code = Some(text(parser.value()?)?),
+            Arg::Short('e') | Arg::Long("eval") => {
+                let value = text(parser.value()?)?;
+                options.flags.extend(["--eval".to_owned(), value.clone()]);
+                code = Some(value);
+            }
             Arg::Short('p') | Arg::Long("print") => {
-                code = Some(text(parser.value()?)?);
+                let value = text(parser.value()?)?;
+                options.flags.extend(["--print".to_owned(), value.clone()]);
+                code = Some(value);
                 options.print = true;
             }
+            Arg::Long("unhandled-rejections") => {
+                let mode = text(parser.value()?)?;
+                if !REJECTION_MODES.contains(&mode.as_str()) {
+                    return Err(format!("--unhandled-rejections must be one of {}", REJECTION_MODES.join(", ")).into());
+                }
+                options.flags.push(format!("--unhandled-rejections={mode}"));
+            }
+            Arg::Long(name) if FLAGS.contains(&name) => options.flags.push(format!("--{name}")),
             Arg::Long("max-memory") => {
                 let mib = text(parser.value()?)?;
                 let bytes = mib.parse::<usize>().ok().filter(|mib| *mib > 0).and_then(|mib| mib.checked_mul(1 << 20));

@@ -29,6 +29,7 @@ const MODULES: &[(&str, &str)] = modules! {
     "internal/dom_exception",
     "internal/event_target",
     "internal/events_async",
+    "internal/flags",
     "internal/format",
     "internal/inspect",
     "internal/inspect_errors",

@@ -18,6 +18,8 @@ use crate::{bindings, library, prompt};
 pub struct Options {
     /// What the script finds in `process.argv` behind its own name.
     pub args: Vec<OsString>,
+    /// The options before the script, as the script finds them in `process.execArgv`; it acts upon some.
+    pub flags: Vec<String>,
     /// Prints the value of the script.
     pub print: bool,
     /// The most bytes of memory that the script may use.

@@ -2,7 +2,7 @@
 'use strict';
 
 const { codes } = require('internal/codes');
-const { Event, EventTarget, prepare, defineHandler, show, kChanged, dispatch } = require('internal/event_target');
+const { Event, EventTarget, prepare, defineHandler, show, kChanged, dispatch, trusted } = require('internal/event_target');
 const { kMaxEventTargetListeners: kMax } = require('events');
 
 const custom = Symbol.for('nodejs.util.inspect.custom');
@@ -30,7 +30,7 @@ class AbortSignal extends EventTarget {
   }
 
   [custom](depth, options) {
-    return show(this, { aborted: this.aborted }, depth, options);
+    return depth < 0 ? this : show(this, { aborted: this.aborted }, depth, options);
   }
 
   static abort(reason = abortReason()) {
@@ -108,6 +108,7 @@ function abortSignal(signal, reason) {
   state.dependents.clear();
   for (const each of told) {
     const event = new Event('abort');
+    trusted.add(event);
     dispatch(each, event);
   }
 }
@@ -124,7 +125,7 @@ class AbortController {
   abort(reason = abortReason()) { abortSignal(AbortController.#of(this).#signal, reason); }
 
   [custom](depth, options) {
-    return show(this, { signal: this.signal }, depth, options);
+    return depth < 0 ? this : show(this, { signal: this.signal }, depth, options);
   }
 }
 

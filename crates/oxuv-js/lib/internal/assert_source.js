@@ -33,22 +33,35 @@ function skipText(source, at) {
   return source.length;
 }
 
-// The call around a place: from the name to the bracket that closes it.
-function callAround(source, place) {
-  const CALL = /[\w$]+(?:\s*\.\s*[\w$]+)*\s*\(/g;
-  CALL.lastIndex = Math.max(source.lastIndexOf('\n', place - 1), 0);
-  let found;
-  for (let match; (match = CALL.exec(source)) !== null && match.index <= place;) found = match;
-  if (found === undefined) return undefined;
+// The end of the call whose bracket opens here; -1 if there is none.
+function endOfCall(source, open) {
   let depth = 0;
-  for (let i = found.index + found[0].length - 1; i >= 0 && i < source.length; i++) {
+  for (let i = open; i < source.length; i++) {
     const past = skipText(source, i);
-    if (past < i) return undefined;
-    if (past > i) { i = past; continue; }
-    if ('([{'.includes(source[i])) depth++;
-    else if (')]}'.includes(source[i]) && --depth === 0) return { start: found.index, text: source.slice(found.index, i + 1) };
+    if (past < i) return -1;
+    if (past > i) i = past;
+    else if ('([{'.includes(source[i])) depth++;
+    else if (')]}'.includes(source[i]) && --depth === 0) return i + 1;
   }
-  return undefined;
+  return -1;
+}
+
+const CALL = /([\w$]+)(?:\s*\.\s*([\w$]+))*\s*\(/g;
+// As far back as a call begins that is spread over lines.
+const FAR = 4000;
+
+// The call that a place is in, from its name to the bracket that closes it. The place is that of the last thing done before the
+// call: calls in its arguments end before it, or are named otherwise.
+function callAround(source, place) {
+  CALL.lastIndex = Math.max(0, source.lastIndexOf('\n', Math.max(0, place - FAR)));
+  let found;
+  for (let match; (match = CALL.exec(source)) !== null && match.index <= place;) {
+    const isAssert = /^(?:assert|ok|strict)$/.test(match[2] ?? match[1]);
+    if (found?.isAssert && !isAssert) continue;
+    const end = endOfCall(source, match.index + match[0].length - 1);
+    if (end > place) found = { start: match.index, text: source.slice(match.index, end), isAssert };
+  }
+  return found;
 }
 
 function describeCall(above) {

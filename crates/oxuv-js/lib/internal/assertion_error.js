@@ -1,6 +1,7 @@
 // AssertionError, with a message that shows the difference.
 'use strict';
 
+const process = require('process');
 const { inspect, removeColours } = require('internal/inspect');
 
 const SAYS = {
@@ -172,8 +173,8 @@ const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 
 // An error without its stack, which is never the same.
 function withoutStack(error) {
   const copy = Object.assign(Object.create(Object.getPrototypeOf(error)), error);
-  Object.defineProperty(copy, 'message', { value: error.message });
-  Object.defineProperty(copy, 'stack', { value: '' });
+  Object.defineProperty(copy, 'message', { __proto__: null, value: error.message });
+  Object.defineProperty(copy, 'stack', { __proto__: null, value: '' });
   return copy;
 }
 
@@ -216,7 +217,8 @@ class AssertionError extends Error {
     super(message != null ? String(message) : messageFor(actual, expected, operator));
     Error.stackTraceLimit = limit;
     this.generatedMessage = !message;
-    Object.defineProperty(this, 'name', { value: 'AssertionError', enumerable: false, writable: true, configurable: true });
+    // Tests of those who change Object.prototype use this, too.
+    Object.defineProperty(this, 'name', { __proto__: null, value: 'AssertionError', enumerable: false, writable: true, configurable: true });
     if (Error.stackTraceLimit > 0) {
       this.name = 'AssertionError [ERR_ASSERTION]';
       Error.captureStackTrace(this, stackStartFn ?? stackStartFunction ?? AssertionError);

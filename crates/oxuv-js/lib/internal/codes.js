@@ -179,15 +179,15 @@ function make(code, Base, message) {
   return NodeError;
 }
 
-class UnhandledPromiseRejection extends Error {
-  constructor(reason) {
-    super('This error originated either by throwing inside of an async function without a catch block, ' +
-      'or by rejecting a promise which was not handled with .catch(). The promise rejected with the reason ' +
-      `"${plainText(reason)}".`);
-    this.code = 'ERR_UNHANDLED_REJECTION';
-  }
+// Says all in its message; a trace would show the library alone.
+function UnhandledPromiseRejection(reason) {
+  const error = bare(Error, 'This error originated either by throwing inside of an async function without a catch block, ' +
+    'or by rejecting a promise which was not handled with .catch(). The promise rejected with the reason ' +
+    `"${plainText(reason)}".`);
+  Object.defineProperty(error, 'name', { value: 'UnhandledPromiseRejection', writable: true, enumerable: false, configurable: true });
+  error.code = 'ERR_UNHANDLED_REJECTION';
+  return error;
 }
-Object.defineProperty(UnhandledPromiseRejection.prototype, 'name', { value: 'UnhandledPromiseRejection', writable: true, configurable: true });
 
 // A value as text, without running anything of the script.
 function plainText(value) {
@@ -239,4 +239,4 @@ for (const [name, [Base, message, code = name]] of Object.entries(table)) {
 }
 Object.defineProperty(codes.ERR_INVALID_ARG_VALUE, 'RangeError', { get: () => codes.ERR_INVALID_ARG_VALUE_RANGE });
 
-module.exports = { codes, make, AbortError, systemError, kindOf, list: lists, withCode, isCoded: (error) => marks.has(error) };
+module.exports = { codes, make, AbortError, systemError, plainText, kindOf, list: lists, withCode, isCoded: (error) => marks.has(error) };

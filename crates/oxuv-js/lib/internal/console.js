@@ -1,6 +1,7 @@
 // The class Console, and the global one.
 'use strict';
 
+const process = require('process');
 const native = binding('process');
 
 const formatAll = (options, args) => require('internal/format').formatAll(options, args);

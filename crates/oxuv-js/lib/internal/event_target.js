@@ -1,6 +1,7 @@
 // Event, CustomEvent and EventTarget.
 'use strict';
 
+const process = require('process');
 const { codes } = require('internal/codes');
 const { validateObject } = require('internal/validators');
 const { kMaxEventTargetListeners: kMax, kMaxEventTargetListenersWarned: kWarned } = require('events');
@@ -97,7 +98,9 @@ class Event {
 const { internal } = Event;
 delete Event.internal;
 
-function isTrusted() { return false; }
+// Events that the library itself sends.
+const trusted = new WeakSet();
+function isTrusted() { return trusted.has(this); }
 
 Object.defineProperties(Event.prototype, {
   [Symbol.toStringTag]: { value: 'Event', configurable: true },
@@ -113,13 +116,16 @@ for (const [name, value] of Object.entries(PHASES)) {
 class CustomEvent extends Event {
   #detail;
 
-  constructor(type, options) {
+  constructor(type, options = undefined) {
     if (arguments.length === 0) throw new codes.ERR_MISSING_ARGS('type');
     super(type, options);
     this.#detail = options?.detail ?? null;
   }
 
-  get detail() { return this.#detail; }
+  get detail() {
+    if (!isObject(this) || !(#detail in this)) throw new codes.ERR_INVALID_THIS('CustomEvent');
+    return this.#detail;
+  }
 }
 Object.defineProperty(CustomEvent.prototype, Symbol.toStringTag, { value: 'CustomEvent', configurable: true });
 Object.defineProperty(CustomEvent.prototype, 'detail', { enumerable: true });
@@ -205,9 +211,9 @@ Object.defineProperties(EventTarget.prototype, {
 });
 
 function prepare(target) {
-  for (const [key, value] of [[kListeners, new Map()], [kMax, undefined], [kWarned, false]]) {
-    Object.defineProperty(target, key, { value, writable: true, enumerable: false, configurable: true });
-  }
+  target[kListeners] = new Map();
+  target[kMax] = undefined;
+  target[kWarned] = false;
 }
 
 function warnOfMany(target, type, count) {
@@ -284,4 +290,4 @@ function defineHandler(prototype, type) {
   });
 }
 
-module.exports = { Event, CustomEvent, EventTarget, prepare, listenersOf, defineHandler, show, kChanged, dispatch };
+module.exports = { Event, CustomEvent, EventTarget, prepare, listenersOf, defineHandler, show, kChanged, dispatch, trusted };

@@ -19,10 +19,12 @@ function hasBuiltInText(value) {
   return made !== undefined && typeof made.value === 'function' && builtIns.has(made.value.name);
 }
 
+const separates = (options) => options?.numericSeparator ?? inspect.defaultOptions.numericSeparator;
+
 function asString(value, options) {
   switch (typeof value) {
-    case 'number': return formatNumber(plain, value, options?.numericSeparator);
-    case 'bigint': return formatBigInt(plain, value, options?.numericSeparator);
+    case 'number': return formatNumber(plain, value, separates(options));
+    case 'bigint': return formatBigInt(plain, value, separates(options));
     case 'object':
       if (value !== null && hasBuiltInText(value)) return inspect(value, { ...options, depth: 0, colors: false, compact: 3 });
       return String(value);
@@ -31,18 +33,18 @@ function asString(value, options) {
 }
 
 function asNumber(value, options) {
-  if (typeof value === 'bigint') return formatBigInt(plain, value, options?.numericSeparator);
+  if (typeof value === 'bigint') return formatBigInt(plain, value, separates(options));
   if (typeof value === 'symbol') return formatNumber(plain, NaN);
-  return formatNumber(plain, Number(value), options?.numericSeparator);
+  return formatNumber(plain, Number(value), separates(options));
 }
 
 function asInteger(value, options) {
-  if (typeof value === 'bigint') return formatBigInt(plain, value, options?.numericSeparator);
+  if (typeof value === 'bigint') return formatBigInt(plain, value, separates(options));
   if (typeof value === 'symbol') return formatNumber(plain, NaN);
-  return formatNumber(plain, Number.parseInt(value), options?.numericSeparator);
+  return formatNumber(plain, Number.parseInt(value), separates(options));
 }
 
-const asFloat = (value) => (typeof value === 'symbol' ? 'NaN' : formatNumber(plain, Number.parseFloat(value)));
+const asFloat = (value) => (typeof value === 'symbol' ? 'NaN' : formatNumber(plain, Number.parseFloat(value), separates()));
 
 function asJson(value) {
   try {

@@ -1,6 +1,7 @@
 // `util.parseArgs`: options and positional arguments of a command line.
 'use strict';
 
+const process = require('process');
 const { codes } = require('internal/codes');
 const { validateArray, validateBoolean, validateObject, validateString, validateOneOf } = require('internal/validators');
 

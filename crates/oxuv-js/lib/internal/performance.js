@@ -1,11 +1,12 @@
 // `performance`: the clock of this program, marks and measures.
 'use strict';
 
+const process = require('process');
 const native = binding('process');
 const { codes } = require('internal/codes');
 
 const kMade = Symbol('made');
-const { origin } = require('process')._clock;
+const { origin } = process._own;
 const now = () => native.nanoseconds() / 1e6 - origin;
 const timeOrigin = native.epoch() - now();
 

@@ -1,11 +1,12 @@
 // What is rarely asked of `process`.
 'use strict';
 
+const process = require('process');
 const native = binding('process');
 const { codes, systemError } = require('internal/codes');
 const validators = require('internal/validators');
 
-const { origin } = process._clock;
+const { origin } = process._own;
 
 function cwd() {
   const path = native.workingDirectory();
@@ -110,7 +111,7 @@ function emitWarning(warning, type, code, above) {
   if (typeof warning === 'string') {
     warning = Object.assign(new Error(warning), { name: String(type || 'Warning') });
     Object.defineProperty(warning, 'name', { enumerable: false });
-    if (code !== undefined) warning.code = code;
+    if (code) warning.code = code;
     if (detail !== undefined) warning.detail = detail;
     Error.captureStackTrace(warning, above ?? process.emitWarning);
   } else if (!(warning instanceof Error)) {
@@ -127,7 +128,7 @@ function emitWarning(warning, type, code, above) {
 }
 
 function printWarning(warning) {
-  if (!(warning instanceof Error)) return;
+  if (!(warning instanceof Error) || process._own.hidesWarnings || process.env.NODE_NO_WARNINGS === '1') return;
   const isDeprecation = warning.name === 'DeprecationWarning';
   if (isDeprecation && process.noDeprecation) return;
   const isTraced = process.traceProcessWarnings || (isDeprecation && process.traceDeprecation);

@@ -1,6 +1,7 @@
 // The old functions of `timers`, which make a timer of any object: `enroll` and its like.
 'use strict';
 
+const process = require('process');
 const { codes } = require('internal/codes');
 const { deprecate } = require('internal/util_functions');
 const { start, unenroll, kKey, kRefed, LONGEST } = require('timers').internal;
@@ -20,6 +21,8 @@ function enroll(item, msecs) {
 function activate(item, isRefed) {
   const msecs = item._idleTimeout;
   if (msecs < 0 || msecs === undefined) return;
+  // Who looks whether it is waiting looks at these.
+  item._idlePrev = item._idleNext = item;
   hide(item, isRefed);
   start(item, binding('timers').now());
 }

@@ -73,10 +73,12 @@ const MapIterator = getPrototypeOf(new Map().entries());
 const SetIterator = getPrototypeOf(new Set().entries());
 const iterates = (value, prototype) => isObject(value) && value !== prototype && Object.prototype.isPrototypeOf.call(prototype, value);
 
-const GeneratorFunction = getPrototypeOf(function* () {});
-const AsyncFunction = getPrototypeOf(async () => {});
-const AsyncGeneratorFunction = getPrototypeOf(async function* () {});
-const inherits = (value, prototype) => typeof value === 'function' && value !== prototype && prototype.isPrototypeOf(value);
+// Functions tell by their text; those with the usual prototype need not be asked.
+const isUnusual = (value) => typeof value === 'function' && !native.isProxy(value) && getPrototypeOf(value) !== Function.prototype;
+const textOf = Function.prototype.call.bind(Function.prototype.toString);
+const ASYNC = /^async(?:\s|\*|\()/;
+const GENERATOR = /^(?:async\s*)?(?:function\s*)?\*/;
+
 function isModuleNamespaceObject(value) {
   if (typeof value !== 'object' || value === null || native.isProxy(value)) return false;
   const tag = Object.getOwnPropertyDescriptor(value, Symbol.toStringTag);
@@ -97,8 +99,8 @@ const types = {
     isBigIntObject(value) || isSymbolObject(value),
   isNativeError,
   isRegExp,
-  isAsyncFunction: (value) => inherits(value, AsyncFunction) || inherits(value, AsyncGeneratorFunction),
-  isGeneratorFunction: (value) => inherits(value, GeneratorFunction) || inherits(value, AsyncGeneratorFunction),
+  isAsyncFunction: (value) => isUnusual(value) && ASYNC.test(textOf(value)),
+  isGeneratorFunction: (value) => isUnusual(value) && GENERATOR.test(textOf(value)),
   isGeneratorObject: (value) => hasTag(value, '[object Generator]') || hasTag(value, '[object AsyncGenerator]'),
   isPromise,
   isMap,

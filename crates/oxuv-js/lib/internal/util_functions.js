@@ -1,6 +1,7 @@
 // The parts of `util` that turn functions into others.
 'use strict';
 
+const process = require('process');
 const { codes } = require('internal/codes');
 const { validateFunction, validateString, validateObject } = require('internal/validators');
 

@@ -9,6 +9,7 @@ use crate::host::host;
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("args", Func::from(args))?;
+    object.set("flags", Func::from(|ctx: Ctx<'_>| host(&ctx).options.flags.clone()))?;
     object.set("environment", Func::from(environment))?;
     object.set("execPath", Func::from(exec_path))?;
     object.set("workingDirectory", Func::from(working_directory))?;
