@@ -9,6 +9,7 @@ use rquickjs::function::IntoArgs;
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, FromJs, Function, JsLifetime, Object, Persistent, Value};
 
 use crate::Options;
+use crate::bindings::Descriptors;
 
 /// A function of the script's side, kept by the loop's side.
 pub(crate) type Kept = Persistent<Function<'static>>;
@@ -48,6 +49,8 @@ pub(crate) struct Host {
     pub(crate) options: Options,
     pub(crate) timers: OnceCell<Timers<Host>>,
     pub(crate) immediates: OnceCell<Immediates<Host>>,
+    /// The files that the script has open.
+    pub(crate) files: Descriptors,
     hooks: OnceCell<Hooks>,
     pub(crate) module_hooks: OnceCell<ModuleHooks>,
     /// Set when the script is to end with this code.
@@ -77,6 +80,7 @@ impl Host {
             options,
             timers: OnceCell::new(),
             immediates: OnceCell::new(),
+            files: Descriptors::default(),
             hooks: OnceCell::new(),
             module_hooks: OnceCell::new(),
             ending: Cell::new(None),
