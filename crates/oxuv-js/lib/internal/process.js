@@ -144,7 +144,10 @@ function printWarning(warning) {
 const environment = new Proxy(Object.fromEntries(native.environment()), {
   set(target, key, value) {
     // A symbol has no text, as name or value; the language says so itself.
-    target[`${key}`] = `${value}`;
+    const name = `${key}`;
+    const text = `${value}`;
+    // The system knows no variable without a name.
+    if (name !== '') target[name] = text;
     return true;
   },
   defineProperty(target, key, descriptor) {
