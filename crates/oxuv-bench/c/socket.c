@@ -152,7 +152,15 @@ static void wait_for_peer(void) {
   CHECK(recvfrom(0, memory, sizeof memory, 0, (struct sockaddr *) &peer, &size));
 }
 
-static void send_batch(void);
+static void send_batch(const struct sockaddr_in *to, uv_udp_send_cb cb) {
+  uv_buf_t datagram = uv_buf_init(memory, DATAGRAM);
+  long i;
+
+  left -= BATCH;
+  unsent = BATCH;
+  for (i = 0; i < BATCH; i++)
+    CHECK(uv_udp_send(&requests[i], &udp, &datagram, 1, (const struct sockaddr *) to, cb));
+}
 
 static void on_sent(uv_udp_send_t *req, int status) {
   (void) req;
@@ -160,19 +168,9 @@ static void on_sent(uv_udp_send_t *req, int status) {
   if (--unsent > 0)
     return;
   if (left > 0)
-    send_batch();
+    send_batch(&peer, on_sent);
   else
     uv_close((uv_handle_t *) &udp, NULL);
-}
-
-static void send_batch(void) {
-  uv_buf_t datagram = uv_buf_init(memory, DATAGRAM);
-  long i;
-
-  left -= BATCH;
-  unsent = BATCH;
-  for (i = 0; i < BATCH; i++)
-    CHECK(uv_udp_send(&requests[i], &udp, &datagram, 1, (const struct sockaddr *) &peer, on_sent));
 }
 
 void udp_flood(long handles, long operations) {
@@ -180,7 +178,69 @@ void udp_flood(long handles, long operations) {
   left = operations;
   wait_for_peer();
   open_udp();
-  send_batch();
+  send_batch(&peer, on_sent);
+  timed_section(run);
+}
+
+static uv_udp_t receiver;
+static struct sockaddr_in receiver_address;
+static char wide_memory[20 * PIECE];
+static long unreceived;
+
+static void on_wide_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf) {
+  (void) handle, (void) suggested;
+  *buf = uv_buf_init(wide_memory, sizeof wide_memory);
+}
+
+static void on_transfer_sent(uv_udp_send_t *req, int status);
+
+static void transfer(void) {
+  if (unsent > 0 || unreceived > 0)
+    return;
+  if (left > 0) {
+    unreceived = BATCH;
+    send_batch(&receiver_address, on_transfer_sent);
+  } else {
+    uv_close((uv_handle_t *) &udp, NULL);
+    uv_close((uv_handle_t *) &receiver, NULL);
+  }
+}
+
+static void on_transfer_sent(uv_udp_send_t *req, int status) {
+  (void) req;
+  CHECK(status);
+  unsent--;
+  transfer();
+}
+
+static void on_transferred(
+  uv_udp_t *handle,
+  ssize_t nread,
+  const uv_buf_t *buf,
+  const struct sockaddr *address,
+  unsigned flags
+) {
+  (void) handle, (void) buf, (void) flags;
+  CHECK(nread);
+  if (address != NULL) {
+    unreceived--;
+    transfer();
+  }
+}
+
+void udp_transfer(long handles, long operations) {
+  int size = sizeof receiver_address;
+
+  (void) handles;
+  left = operations;
+  CHECK(uv_loop_init(&loop));
+  CHECK(uv_udp_init(&loop, &udp));
+  CHECK(uv_udp_init_ex(&loop, &receiver, AF_INET | UV_UDP_RECVMMSG));
+  CHECK(uv_ip4_addr("127.0.0.1", 0, &receiver_address));
+  CHECK(uv_udp_bind(&receiver, (const struct sockaddr *) &receiver_address, 0));
+  CHECK(uv_udp_getsockname(&receiver, (struct sockaddr *) &receiver_address, &size));
+  CHECK(uv_udp_recv_start(&receiver, on_wide_alloc, on_transferred));
+  transfer();
   timed_section(run);
 }
 

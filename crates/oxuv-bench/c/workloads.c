@@ -17,5 +17,11 @@ const struct entry workloads[] = {
   {"udp-echo", udp_echo},
   {"udp-flood", udp_flood},
   {"udp-flood-try", udp_flood_try},
+  {"pool-work", pool_work},
+  {"pool-stat", pool_stat},
+  {"pool-read", pool_read},
+  {"pool-open", pool_open},
+  {"spawn", spawn},
+  {"udp-transfer", udp_transfer},
   {NULL, NULL},
 };

@@ -4,17 +4,24 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::contestant::Contestant;
+
 pub(crate) struct Programs {
     pub(crate) rust: PathBuf,
     pub(crate) c: PathBuf,
     pub(crate) libuv: PathBuf,
     pub(crate) epoll: PathBuf,
+    /// Where the files are that are looked at.
+    pub(crate) tree: PathBuf,
+    /// Who is told to use io_uring, and all others not to; `None`: it is left to each, and to the environment.
+    pub(crate) ring: Option<Vec<Contestant>>,
     /// How everything was compiled, for the reader.
     pub(crate) how: String,
 }
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/c");
-const WORKLOADS: [&str; 7] = ["main.c", "workloads.c", "turn.c", "timer.c", "async.c", "echo.c", "socket.c"];
+const WORKLOADS: [&str; 9] =
+    ["main.c", "workloads.c", "turn.c", "timer.c", "async.c", "echo.c", "socket.c", "pool.c", "spawn.c"];
 /// What the libraries need of the system.
 const SYSTEM: [&str; 4] = ["-lpthread", "-ldl", "-lrt", "-lm"];
 
@@ -23,6 +30,8 @@ pub(crate) fn build() -> Result<Programs, String> {
     let folder = rust.with_file_name("oxuv-bench-c");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
 
+    let tree = folder.join("tree");
+    crate::pool::make_tree(&tree).map_err(|error| format!("{}: {error}", tree.display()))?;
     let (theirs, headers) = build_libuv()?;
     let ours = build_ours()?;
     let (c, libuv, epoll) = (folder.join("oxuv"), folder.join("libuv"), folder.join("epoll"));
@@ -34,7 +43,7 @@ pub(crate) fn build() -> Result<Programs, String> {
         ours.display(),
         theirs.display()
     );
-    Ok(Programs { rust, c, libuv, epoll, how })
+    Ok(Programs { rust, c, libuv, epoll, tree, ring: None, how })
 }
 
 /// libuv's library and headers, of the crate that carries its source. It is built by now, or this program were not.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::build::Programs;
 use crate::client;
-use crate::contestant::{Contestant, command};
+use crate::contestant::Contestant;
 use crate::workload::Workload;
 
 /// The counts of a run, or of the difference of two, per operation.
@@ -106,8 +106,12 @@ fn count(
 ) -> Result<Profile, String> {
     let output = programs.c.with_file_name(format!("callgrind.{}.{}", contestant.name(), workload.name));
     let file = format!("--callgrind-out-file={}", output.display());
-    let tool = ["valgrind", "-q", "--tool=callgrind", "--compress-strings=no", "--compress-pos=no", SECTION, &file];
-    let mut command = command(&tool, &contestant.line(programs, workload, operations));
+    let mut tool = vec!["valgrind", "-q", "--tool=callgrind", "--compress-strings=no", "--compress-pos=no", &file];
+    // Other threads never come to a section: there all is counted, and the rest falls out when the runs are subtracted.
+    if workload.threads.is_none() {
+        tool.push(SECTION);
+    }
+    let mut command = contestant.command(&tool, programs, workload, operations);
     // It warns of system calls that it does not know; they fail with ENOSYS, and we have another way.
     command.stderr(std::process::Stdio::null());
     client::run(command, workload, operations)?;

@@ -13,8 +13,8 @@ use crate::workload::{Medium, Traffic, Workload};
 /// What a finished run tells.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outcome {
-    /// The time that the requests took, for the one who sent them; zero for other workloads.
-    pub(crate) requests: Duration,
+    /// The time that the operations took: for the one who sent requests, if anybody did.
+    pub(crate) time: Duration,
     /// The CPU time of the contestant.
     pub(crate) cpu: Duration,
 }
@@ -38,29 +38,31 @@ pub(crate) fn run(mut command: Command, workload: &Workload, operations: usize) 
     // Else the contestant's end stayed open for as long as the command.
     drop(command);
     let mut output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
-    let mut requests = Duration::ZERO;
+    let mut requests = None;
     match (&workload.traffic, socket) {
         (Some(Traffic::Connections { connections, size, depth }), _) => {
-            let port = number(&mut output).ok_or_else(|| format!("{text}: it tells no port"))?;
-            requests =
-                request(port as u16, *connections, size * depth, operations / (connections * depth)).map_err(failed)?;
+            let [port] = numbers(&mut output).ok_or_else(|| format!("{text}: it tells no port"))?;
+            let rounds = operations / (connections * depth);
+            requests = Some(request(port as u16, *connections, size * depth, rounds).map_err(failed)?);
         }
-        (Some(Traffic::PingPong(_)), Some(socket)) => requests = ping_pong(socket, operations).map_err(failed)?,
-        (Some(Traffic::Drain(medium)), Some(socket)) => requests = drain(socket, *medium).map_err(failed)?,
+        (Some(Traffic::PingPong(_)), Some(socket)) => requests = Some(ping_pong(socket, operations).map_err(failed)?),
+        (Some(Traffic::Drain(medium)), Some(socket)) => requests = Some(drain(socket, *medium).map_err(failed)?),
         _ => {}
     }
-    let cpu = number(&mut output);
+    let spent = numbers(&mut output);
     let status = child.wait().map_err(failed)?;
-    match cpu {
-        Some(cpu) if status.success() => Ok(Outcome { requests, cpu: Duration::from_nanos(cpu) }),
+    match spent.map(|spent| spent.map(Duration::from_nanos)) {
+        Some([cpu, time]) if status.success() => Ok(Outcome { time: requests.unwrap_or(time), cpu }),
         _ => Err(format!("{text}: {status}")),
     }
 }
 
-fn number(output: &mut impl BufRead) -> Option<u64> {
+/// The numbers of a line.
+fn numbers<const COUNT: usize>(output: &mut impl BufRead) -> Option<[u64; COUNT]> {
     let mut line = String::new();
     output.read_line(&mut line).ok()?;
-    line.trim().parse().ok()
+    let numbers = line.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>().ok()?;
+    numbers.try_into().ok()
 }
 
 /// Sends so many bytes on every connection, and then waits for as many answers; round by round.

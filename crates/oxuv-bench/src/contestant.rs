@@ -1,6 +1,6 @@
 //! Who is measured, at what, and how to start them.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
 use std::process::Command;
 
 use crate::build::Programs;
@@ -40,27 +40,32 @@ impl Contestant {
         found.ok_or_else(|| format!("there is no contestant {name:?}"))
     }
 
-    /// The program, with its arguments, that runs a workload.
-    pub(crate) fn line(self, programs: &Programs, workload: &Workload, operations: usize) -> Vec<PathBuf> {
-        let mut line = match self {
-            Contestant::Rust => vec![programs.rust.clone(), "run".into()],
-            Contestant::C => vec![programs.c.clone()],
-            Contestant::Libuv => vec![programs.libuv.clone()],
-            Contestant::Epoll => vec![programs.epoll.clone()],
+    /// The command that runs a workload, behind the words of a tool that runs it.
+    pub(crate) fn command(self, tool: &[&str], programs: &Programs, workload: &Workload, operations: usize) -> Command {
+        let program: &[&OsStr] = match self {
+            Contestant::Rust => &[programs.rust.as_ref(), "run".as_ref()],
+            Contestant::C => &[programs.c.as_ref()],
+            Contestant::Libuv => &[programs.libuv.as_ref()],
+            Contestant::Epoll => &[programs.epoll.as_ref()],
         };
-        line.extend([workload.program.into(), workload.handles.to_string().into(), operations.to_string().into()]);
-        line
+        let mut words = tool.iter().map(OsStr::new).chain(program.iter().copied());
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).args([workload.program, &workload.handles.to_string(), &operations.to_string()]);
+        if let Some(threads) = workload.threads {
+            command.env("UV_THREADPOOL_SIZE", threads.to_string()).current_dir(&programs.tree);
+        }
+        if let Some(ring) = &programs.ring {
+            let has_ring = ring.contains(&self);
+            command.env("UV_USE_IO_URING", if has_ring { "1" } else { "0" });
+            if has_ring {
+                // Without this, libuv does not use it for files.
+                command.env("OXUV_BENCH_SQPOLL", "1");
+            }
+        }
+        command
     }
 
     pub(crate) fn can(self, workload: &Workload) -> bool {
         self != Contestant::Epoll || workload.program == "turn" || workload.traffic.is_some()
     }
-}
-
-/// The command of a line such as [`Contestant::line`] gives, behind the words of a tool that runs it.
-pub(crate) fn command(tool: &[&str], line: &[PathBuf]) -> Command {
-    let mut words = tool.iter().map(PathBuf::from).chain(line.iter().cloned());
-    let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words);
-    command
 }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use oxuv::{Async, Check, Errno, Idle, Loop, Mode, Prepare, Result, Tcp, Timer};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::sockets;
+use crate::{pool, sockets, spawn};
 
-/// Runs a workload, then prints the nanoseconds of CPU time that its measured sections took.
+/// Runs a workload, then prints the nanoseconds that its measured sections took, of CPU time and of time.
 pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::result::Result<(), String> {
     let measured = match program {
         "turn" => turn(operations),
@@ -29,30 +29,41 @@ pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::resu
         "udp-echo" => sockets::udp_echo(operations),
         "udp-flood" => sockets::udp_flood(operations),
         "udp-flood-try" => sockets::udp_flood_try(operations),
+        "udp-transfer" => sockets::udp_transfer(operations),
+        "pool-work" | "pool-stat" | "pool-read" | "pool-open" => pool::run(program, handles, operations),
+        "spawn" => spawn::run(handles, operations),
         _ => return Err(format!("there is no workload {program:?}")),
     };
-    println!("{}", measured.map_err(|error| format!("{program}: {error}"))?);
+    let Spent { cpu, time } = measured.map_err(|error| format!("{program}: {error}"))?;
+    println!("{cpu} {time}");
     Ok(())
 }
 
-/// Runs the part of a workload that is measured: callgrind knows it by its name. Returns the CPU time it took.
-#[inline(never)]
-pub(crate) fn timed_section(part: impl FnOnce() -> Result<()>) -> Result<i64> {
-    let start = cpu_time();
-    part()?;
-    Ok(cpu_time() - start)
+/// What the measured part of a workload took, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spent {
+    cpu: i64,
+    time: i64,
 }
 
-fn cpu_time() -> i64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+/// Runs the part of a workload that is measured: callgrind knows it by its name.
+#[inline(never)]
+pub(crate) fn timed_section(part: impl FnOnce() -> Result<()>) -> Result<Spent> {
+    let (start, start_cpu) = (time_of(ClockId::Monotonic), time_of(ClockId::ProcessCPUTime));
+    part()?;
+    Ok(Spent { cpu: time_of(ClockId::ProcessCPUTime) - start_cpu, time: time_of(ClockId::Monotonic) - start })
+}
+
+fn time_of(clock: ClockId) -> i64 {
+    let time = clock_gettime(clock);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-pub(crate) fn timed_run(lp: &Loop) -> Result<i64> {
+pub(crate) fn timed_run(lp: &Loop) -> Result<Spent> {
     timed_section(|| lp.run(Mode::Default).map(drop))
 }
 
-fn turn(operations: usize) -> Result<i64> {
+fn turn(operations: usize) -> Result<Spent> {
     let lp = Loop::new()?;
     let mut left = operations;
     Idle::new(&lp)?.start(|_| {})?;
@@ -66,7 +77,7 @@ fn turn(operations: usize) -> Result<i64> {
     timed_run(&lp)
 }
 
-fn idle(handles: usize, operations: usize) -> Result<i64> {
+fn idle(handles: usize, operations: usize) -> Result<Spent> {
     let lp = Loop::new()?;
     let left = Rc::new(Cell::new(operations));
     for _ in 0..handles {
@@ -83,7 +94,7 @@ fn idle(handles: usize, operations: usize) -> Result<i64> {
 
 const LONGEST_MS: u64 = 60_000;
 
-fn timers(program: &str, handles: usize, operations: usize) -> Result<i64> {
+fn timers(program: &str, handles: usize, operations: usize) -> Result<Spent> {
     let lp = Loop::new()?;
     let mut random = Random::default();
     let timers = (0..handles).map(|_| Timer::new(&lp)).collect::<Result<Vec<_>>>()?;
@@ -99,10 +110,10 @@ fn timers(program: &str, handles: usize, operations: usize) -> Result<i64> {
     if program == "timer-rearm" {
         start_all(LONGEST_MS)?;
     }
-    let mut measured = 0;
+    let mut measured = Spent::default();
     for _ in 0..operations / handles {
         lp.update_time();
-        measured += match program {
+        let spent = match program {
             "timer-insert" => {
                 let taken = timed_section(|| start_all(LONGEST_MS))?;
                 stop_all()?;
@@ -119,11 +130,13 @@ fn timers(program: &str, handles: usize, operations: usize) -> Result<i64> {
                 timed_run(&lp)?
             }
         };
+        measured.cpu += spent.cpu;
+        measured.time += spent.time;
     }
     Ok(measured)
 }
 
-fn async_(operations: usize) -> Result<i64> {
+fn async_(operations: usize) -> Result<Spent> {
     let lp = Loop::new()?;
     let mut left = operations;
     let handle = Async::new(&lp, move |handle| {
@@ -135,7 +148,7 @@ fn async_(operations: usize) -> Result<i64> {
     timed_run(&lp)
 }
 
-fn async_coalesced(operations: usize) -> Result<i64> {
+fn async_coalesced(operations: usize) -> Result<Spent> {
     const SENDS: usize = 1000;
     let lp = Loop::new()?;
     let mut left = operations;
@@ -160,7 +173,7 @@ fn async_coalesced(operations: usize) -> Result<i64> {
 }
 
 /// Serves clients until the last one hangs up.
-fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<i64> {
+fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<Spent> {
     let lp = Loop::new()?;
     let server = Tcp::new(&lp)?;
     let clients = Rc::new(Cell::new(0));
@@ -188,7 +201,8 @@ fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<i64> {
 }
 
 /// The numbers of `next_random` in `c/bench.h`.
-struct Random(u32);
+#[derive(Clone, Copy)]
+pub(crate) struct Random(u32);
 
 impl Default for Random {
     fn default() -> Self {
@@ -197,7 +211,7 @@ impl Default for Random {
 }
 
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         u64::from(self.0 >> 8) % bound
     }

@@ -9,18 +9,22 @@ mod client;
 mod contestant;
 mod front;
 mod measure;
+mod pool;
 mod profile;
 mod sockets;
+mod spawn;
 mod table;
 mod workload;
 
 use std::process::{Command, ExitCode, Stdio};
 
+use build::Programs;
 use contestant::Contestant;
 use measure::Measurement;
 use workload::Workload;
 
-const USAGE: &str = "usage: oxuv-bench [--quick] [--only=CONTESTANT,...] [--at=WORKLOAD,...] [GROUP ...]
+const USAGE: &str =
+    "usage: oxuv-bench [--quick] [--only=CONTESTANT,...] [--at=WORKLOAD,...] [--ring=CONTESTANT,...] [GROUP ...]
        oxuv-bench profile CONTESTANT WORKLOAD
        oxuv-bench check [--update-baseline]
 
@@ -71,12 +75,15 @@ fn check(update: bool) -> Result<(), String> {
 
 fn measure(words: &[&str]) -> Result<(), String> {
     let (mut contestants, mut workloads) = (Contestant::ALL.to_vec(), Workload::ALL.iter().collect::<Vec<_>>());
-    let (mut quick, mut groups) = (false, Vec::new());
+    let (mut quick, mut groups, mut ring) = (false, Vec::new(), None);
     for &word in words {
         if let Some(names) = word.strip_prefix("--only=") {
             contestants = names.split(',').map(Contestant::from_name).collect::<Result<_, _>>()?;
         } else if let Some(names) = word.strip_prefix("--at=") {
             workloads = names.split(',').map(Workload::from_name).collect::<Result<_, _>>()?;
+        } else if let Some(names) = word.strip_prefix("--ring=") {
+            let names = names.split(',').filter(|&name| name != "none");
+            ring = Some(names.map(Contestant::from_name).collect::<Result<_, _>>()?);
         } else {
             match word {
                 "--quick" => quick = true,
@@ -94,7 +101,8 @@ fn measure(words: &[&str]) -> Result<(), String> {
     if cfg!(debug_assertions) {
         eprintln!("oxuv-bench: not a release build; the numbers mean little");
     }
-    let measurement = Measurement { programs: build::build()?, contestants, workloads, quick };
+    let programs = Programs { ring, ..build::build()? };
+    let measurement = Measurement { programs, contestants, workloads, quick };
     println!("{}", measurement.programs.how);
     if wants("instructions") {
         measurement.instructions()?;

@@ -6,7 +6,7 @@ use crate::baseline::Counts;
 use crate::build::Programs;
 use crate::callgrind;
 use crate::client::{self, Outcome};
-use crate::contestant::{Contestant, command};
+use crate::contestant::Contestant;
 use crate::table::Table;
 use crate::workload::{Medium, Traffic, Workload};
 
@@ -72,34 +72,41 @@ impl Measurement {
     fn count_calls(&self, contestant: Contestant, workload: &Workload, operations: usize) -> Result<f64, String> {
         let output = self.programs.c.with_file_name("strace.out");
         let file = output.display().to_string();
-        let line = contestant.line(&self.programs, workload, operations);
-        let command = command(&["strace", "-f", "-c", "-U", "calls,name", "-o", &file], &line);
+        let tool = ["strace", "-f", "-c", "-U", "calls,name", "-o", &file];
+        let command = contestant.command(&tool, &self.programs, workload, operations);
         client::run(command, workload, operations)?;
         let text = std::fs::read_to_string(&output).map_err(|error| format!("{file}: {error}"))?;
         let total = text.lines().find_map(|line| line.trim().strip_suffix(" total"));
         total.and_then(|calls| calls.trim().parse().ok()).ok_or_else(|| format!("strace gives no total: {text}"))
     }
 
-    /// CPU time per operation, and with a client the time that it waits; all on one core, round by round.
+    /// CPU time per operation, and operations per second where that is something else, round by round. All are on one core,
+    /// but for what is about threads.
     pub(crate) fn times(&self) -> Result<(), String> {
-        pin_to_one_core()?;
+        let all_cores = sched_getaffinity(None).map_err(|error| format!("which cores are there? {error}"))?;
+        let one_core = last_core(all_cores)?;
         let mut cpu =
             Table::new("CPU time per operation in nanoseconds: median, ratio to libuv [quartiles]", &self.contestants);
-        let mut wall =
-            Table::new("Requests, or pieces, per second: median, ratio to libuv [quartiles]", &self.contestants);
+        let mut wall = Table::new(
+            "Requests, or pieces, or operations, per second: median, ratio to libuv [quartiles]",
+            &self.contestants,
+        );
         for &workload in &self.workloads {
             let operations = workload.timed;
+            let cores = if workload.threads.is_some() { all_cores } else { one_core };
+            sched_setaffinity(None, &cores).map_err(|error| format!("cannot choose cores: {error}"))?;
             let mut rounds = Vec::new();
             for _ in 0..if self.quick { 3 } else { 15 } {
                 rounds.push(self.of_each(workload, |contestant| {
-                    let command = command(&[], &contestant.line(&self.programs, workload, operations));
+                    let command = contestant.command(&[], &self.programs, workload, operations);
                     client::run(command, workload, operations)
                 })?);
             }
             cpu.texts(workload.title, self.ratios(&rounds, |run| run.cpu.as_nanos() as f64 / operations as f64));
             // A flood's end is not to be seen at the other end.
-            if !matches!(workload.traffic, None | Some(Traffic::Drain(Medium::Udp))) {
-                let rate = |run: &Outcome| operations as f64 / run.requests.as_secs_f64();
+            let has_other_end = !matches!(workload.traffic, None | Some(Traffic::Drain(Medium::Udp)));
+            if has_other_end || workload.threads.is_some() {
+                let rate = |run: &Outcome| operations as f64 / run.time.as_secs_f64();
                 wall.texts(workload.title, self.ratios(&rounds, rate));
             }
         }
@@ -145,12 +152,10 @@ fn quantile(mut values: Vec<f64>, part: f64) -> f64 {
     values[((values.len() - 1) as f64 * part).round() as usize]
 }
 
-/// Pins this thread, and with it the contestants it starts, to the last of the cores that it may use.
-fn pin_to_one_core() -> Result<(), String> {
-    let failed = |error| format!("cannot choose a core: {error}");
-    let allowed = sched_getaffinity(None).map_err(failed)?;
-    let core = (0..CpuSet::MAX_CPU).rev().find(|&core| allowed.is_set(core)).ok_or("there is no core to run on")?;
+/// The last of these cores.
+fn last_core(all: CpuSet) -> Result<CpuSet, String> {
+    let core = (0..CpuSet::MAX_CPU).rev().find(|&core| all.is_set(core)).ok_or("there is no core to run on")?;
     let mut one = CpuSet::new();
     one.set(core);
-    sched_setaffinity(None, &one).map_err(failed)
+    Ok(one)
 }

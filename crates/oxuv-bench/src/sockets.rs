@@ -1,12 +1,12 @@
 //! The workloads of `c/socket.c`: pipes, datagrams and bulk. The standard input is a socket.
 
-use std::cell::Cell;
-use std::net::{SocketAddr, UdpSocket};
+use std::cell::{Cell, RefCell};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 
-use oxuv::{Errno, Idle, Loop, Pipe, Result, Tcp, Udp};
+use oxuv::{Errno, Idle, Loop, Pipe, Result, Tcp, Udp, UdpOption};
 
-use crate::front::timed_run;
+use crate::front::{Spent, timed_run};
 
 const PIECE: &[u8] = &[b'x'; 64 * 1024];
 const DATAGRAM: &[u8] = &[b'x'; 64];
@@ -16,7 +16,10 @@ const BATCH: usize = 100;
 thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(0) };
     static UNSENT: Cell<usize> = const { Cell::new(0) };
+    static UNRECEIVED: Cell<usize> = const { Cell::new(0) };
     static PEER: Cell<Option<SocketAddr>> = const { Cell::new(None) };
+    /// Who sends, and who receives.
+    static TRANSFER: RefCell<Option<(Udp, Udp)>> = const { RefCell::new(None) };
 }
 
 fn standard_input() -> Result<OwnedFd> {
@@ -30,7 +33,7 @@ fn take(from: &'static std::thread::LocalKey<Cell<usize>>, count: usize) -> usiz
     left
 }
 
-pub(crate) fn pipe_echo() -> Result<i64> {
+pub(crate) fn pipe_echo() -> Result<Spent> {
     let lp = Loop::new()?;
     let pipe = Pipe::new(&lp)?;
     pipe.open(standard_input()?)?;
@@ -45,7 +48,7 @@ pub(crate) fn pipe_echo() -> Result<i64> {
     timed_run(&lp)
 }
 
-pub(crate) fn pipe_pump(operations: usize) -> Result<i64> {
+pub(crate) fn pipe_pump(operations: usize) -> Result<Spent> {
     fn write_piece(pipe: &Pipe) -> Result<()> {
         pipe.write(PIECE, |pipe, written| {
             let next = written.and_then(|()| if take(&LEFT, 1) == 0 { pipe.close() } else { write_piece(pipe) });
@@ -60,7 +63,7 @@ pub(crate) fn pipe_pump(operations: usize) -> Result<i64> {
     timed_run(&lp)
 }
 
-pub(crate) fn tcp_pump(operations: usize) -> Result<i64> {
+pub(crate) fn tcp_pump(operations: usize) -> Result<Spent> {
     fn write_piece(tcp: &Tcp) -> Result<()> {
         tcp.write(PIECE, |tcp, written| {
             let next = written.and_then(|()| if take(&LEFT, 1) == 0 { tcp.close() } else { write_piece(tcp) });
@@ -75,7 +78,7 @@ pub(crate) fn tcp_pump(operations: usize) -> Result<i64> {
     timed_run(&lp)
 }
 
-pub(crate) fn udp_echo(operations: usize) -> Result<i64> {
+pub(crate) fn udp_echo(operations: usize) -> Result<Spent> {
     let lp = Loop::new()?;
     let udp = Udp::new(&lp)?;
     udp.open(standard_input()?)?;
@@ -103,7 +106,7 @@ fn flooder(lp: &Loop, operations: usize) -> Result<(Udp, SocketAddr)> {
     Ok((udp, peer))
 }
 
-pub(crate) fn udp_flood(operations: usize) -> Result<i64> {
+pub(crate) fn udp_flood(operations: usize) -> Result<Spent> {
     fn send_batch(udp: &Udp) -> Result<()> {
         take(&LEFT, BATCH);
         UNSENT.set(BATCH);
@@ -125,7 +128,7 @@ pub(crate) fn udp_flood(operations: usize) -> Result<i64> {
     timed_run(&lp)
 }
 
-pub(crate) fn udp_flood_try(operations: usize) -> Result<i64> {
+pub(crate) fn udp_flood_try(operations: usize) -> Result<Spent> {
     let lp = Loop::new()?;
     let (udp, peer) = flooder(&lp, operations)?;
     let datagrams = [(DATAGRAM, Some(peer)); BATCH];
@@ -136,4 +139,42 @@ pub(crate) fn udp_flood_try(operations: usize) -> Result<i64> {
         }
     })?;
     timed_run(&lp)
+}
+
+/// With what only the Rust door has: those that are sent by one call are one for the kernel, until the closure gets each.
+pub(crate) fn udp_transfer(operations: usize) -> Result<Spent> {
+    const DATAGRAMS: &[u8] = &[b'x'; BATCH * DATAGRAM.len()];
+    fn transfer() -> Result<()> {
+        if UNSENT.get() + UNRECEIVED.get() > 0 {
+            return Ok(());
+        }
+        TRANSFER.with_borrow(|handles| {
+            let Some((sender, receiver)) = handles else { return Ok(()) };
+            if LEFT.get() == 0 {
+                return sender.close().and(receiver.close());
+            }
+            take(&LEFT, BATCH);
+            UNSENT.set(1);
+            UNRECEIVED.set(BATCH);
+            sender.send_segments(DATAGRAMS, DATAGRAM.len() as u16, PEER.get(), |_, sent| {
+                take(&UNSENT, 1);
+                sent.and_then(|()| transfer()).expect("all are sent");
+            })
+        })
+    }
+    let lp = Loop::new()?;
+    let (sender, receiver) = (Udp::new(&lp)?, Udp::new(&lp)?);
+    receiver.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    receiver.set(UdpOption::Coalesce(true))?;
+    receiver.receive_start(|_, datagram| {
+        take(&UNRECEIVED, 1);
+        datagram.and_then(|_| transfer()).expect("all are received");
+    })?;
+    LEFT.set(operations);
+    PEER.set(Some(receiver.local_addr()?));
+    TRANSFER.set(Some((sender, receiver)));
+    transfer()?;
+    let taken = timed_run(&lp)?;
+    TRANSFER.take();
+    Ok(taken)
 }

@@ -12,6 +12,8 @@ pub(crate) struct Workload {
     pub(crate) handles: usize,
     /// What its client does, if it has one.
     pub(crate) traffic: Option<Traffic>,
+    /// The threads of its pool, if it is about that; then it is timed on all cores, not on one.
+    pub(crate) threads: Option<usize>,
     /// The operations of the shorter and the longer of two runs whose counts are subtracted; `None`: it takes too long
     /// under callgrind, and the same at a smaller size says it.
     pub(crate) counted: Option<(usize, usize)>,
@@ -40,13 +42,22 @@ pub(crate) enum Medium {
 }
 
 const fn plain(name: &'static str, title: &'static str, short: usize, long: usize, timed: usize) -> Workload {
-    Workload { name, title, program: name, handles: 1, traffic: None, counted: Some((short, long)), timed }
+    Workload {
+        name,
+        title,
+        program: name,
+        handles: 1,
+        traffic: None,
+        threads: None,
+        counted: Some((short, long)),
+        timed,
+    }
 }
 
 const fn timers(name: &'static str, title: &'static str, program: &'static str, handles: usize) -> Workload {
     let counted = if handles > 10_000 { None } else { Some((handles, 3 * handles)) };
     let timed = if handles > 10_000 { handles } else { 20 * handles };
-    Workload { name, title, program, handles, traffic: None, counted, timed }
+    Workload { name, title, program, handles, traffic: None, threads: None, counted, timed }
 }
 
 const fn echo(
@@ -62,11 +73,29 @@ const fn echo(
     let traffic = Some(Traffic::Connections { connections, size, depth });
     let counted = Some((rounds / step * step, rounds / step * step + 5_000usize.div_ceil(step) * step));
     let timed = 40_000usize.div_ceil(step) * step;
-    Workload { name, title, program, handles: connections, traffic, counted, timed }
+    Workload { name, title, program, handles: connections, traffic, threads: None, counted, timed }
 }
 
 const fn socket(name: &'static str, title: &'static str, traffic: Traffic, timed: usize) -> Workload {
     Workload { traffic: Some(traffic), ..plain(name, title, 500, 5_500, timed) }
+}
+
+/// So many requests under way all the time.
+const fn pool(
+    name: &'static str,
+    title: &'static str,
+    program: &'static str,
+    depth: usize,
+    threads: usize,
+    timed: usize,
+) -> Workload {
+    let counted = Some((1_000, 11_000));
+    Workload { program, handles: depth, threads: Some(threads), counted, ..plain(name, title, 0, 0, timed) }
+}
+
+/// Children of a parent with so many megabytes in use. Valgrind gives a child memory of its own, so there are no counts.
+const fn spawn(name: &'static str, title: &'static str, megabytes: usize) -> Workload {
+    Workload { program: "spawn", handles: megabytes, threads: Some(1), counted: None, ..plain(name, title, 0, 0, 300) }
 }
 
 impl Workload {
@@ -107,6 +136,18 @@ impl Workload {
         socket("udp-echo", "UDP, ping-pong: 64 B", Traffic::PingPong(Medium::Udp), 40_000),
         socket("udp-flood", "UDP, flood: 64 B, 100 sends a turn", Traffic::Drain(Medium::Udp), 200_000),
         socket("udp-flood-try", "UDP, flood: 64 B, 100 by one try_send2", Traffic::Drain(Medium::Udp), 200_000),
+        pool("work-1", "work: nothing, 1 at a time, 1 thread", "pool-work", 1, 1, 40_000),
+        pool("work-1000-1", "work: nothing, 1000 at a time, 1 thread", "pool-work", 1000, 1, 400_000),
+        pool("work-1000-4", "work: nothing, 1000 at a time, 4 threads", "pool-work", 1000, 4, 400_000),
+        pool("stat-1", "stat: 1 at a time", "pool-stat", 1, 4, 40_000),
+        pool("stat-64", "stat: 64 at a time", "pool-stat", 64, 4, 200_000),
+        pool("read-1", "4 KiB read: 1 at a time", "pool-read", 1, 4, 40_000),
+        pool("read-64", "4 KiB read: 64 at a time", "pool-read", 64, 4, 200_000),
+        pool("open-1", "open, read, close: 1 at a time", "pool-open", 1, 4, 20_000),
+        pool("open-64", "open, read, close: 64 at a time", "pool-open", 64, 4, 100_000),
+        spawn("spawn-20m", "a child of 20 MB", 20),
+        spawn("spawn-2g", "a child of 2 GB", 2000),
+        plain("udp-transfer", "UDP, 100 sent and received: 64 B", 1_000, 11_000, 200_000),
     ];
 
     pub(crate) fn from_name(name: &str) -> Result<&'static Workload, String> {

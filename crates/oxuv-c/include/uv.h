@@ -1114,7 +1114,7 @@ struct uv_process_s {
   int status;
 };
 
-/* Initialises the handle also when it fails; it is to be closed in any case. */
+/* Initialises the handle also when it fails: it can be closed then, but need not be. */
 UV_EXTERN int uv_spawn(uv_loop_t* loop, uv_process_t* handle, const uv_process_options_t* options);
 UV_EXTERN uv_pid_t uv_process_get_pid(const uv_process_t* handle);
 /* Signal 0 only asks whether the process is there: UV_ESRCH if not. */
@@ -1398,7 +1398,10 @@ UV_EXTERN int uv_open_osfhandle(uv_os_fd_t os_fd);
 
 /* ---- Changes of files ---- */
 
-/* filename: within the directory watched, may be NULL. events: of uv_fs_event. status: 0 or an error. */
+/*
+ * filename: within the directory watched. events: of uv_fs_event. status: 0, or an error: a directory of this name, beneath
+ * one that is watched recursively, cannot be watched. NULL with UV_CHANGE: something was lost, look for yourself.
+ */
 typedef void (*uv_fs_event_cb)(uv_fs_event_t* handle, const char* filename, int events, int status);
 
 /* What the file was and is. status: 0 or an error, told once as long as it stays the same. */
@@ -1412,7 +1415,7 @@ enum uv_fs_event {
   UV_CHANGE = 2
 };
 
-/* None of them has an effect on Linux. */
+/* Only recursive has an effect: everything beneath a directory is watched, too. */
 enum uv_fs_event_flags {
   UV_FS_EVENT_WATCH_ENTRY = 1,
   UV_FS_EVENT_STAT = 2,

@@ -10,7 +10,7 @@ use std::ptr::copy_nonoverlapping;
 use std::str::FromStr;
 
 use libc::{AF_INET, AF_INET6, in_addr, in6_addr, sockaddr, sockaddr_in, sockaddr_in6};
-use oxuv_core::{Errno, Result};
+use oxuv_core::{Address, Errno, Result};
 use oxuv_os::interface;
 
 use crate::error::code;
@@ -254,23 +254,13 @@ pub(crate) unsafe fn family(addr: *const sockaddr) -> c_int {
 ///
 /// # Safety
 /// `name` points to `*len` bytes.
-pub(crate) unsafe fn write_address(address: &SocketAddr, name: *mut sockaddr, len: *mut c_int) -> Result<()> {
-    // SAFETY: each copy ends where the shorter of both ends: the caller's bytes, or the structure.
+pub(crate) unsafe fn write_address(address: &Address, name: *mut sockaddr, len: *mut c_int) -> Result<()> {
+    // SAFETY: the copy ends where the shorter of both ends: the caller's bytes, or the address.
     unsafe {
         let room = usize::try_from(*len).map_err(|_| Errno::EINVAL)?;
-        let size = match address {
-            SocketAddr::V4(address) => {
-                let v4 = ipv4(address);
-                copy_nonoverlapping((&raw const v4).cast::<u8>(), name.cast(), room.min(size_of_val(&v4)));
-                size_of_val(&v4)
-            }
-            SocketAddr::V6(address) => {
-                let v6 = ipv6(address);
-                copy_nonoverlapping((&raw const v6).cast::<u8>(), name.cast(), room.min(size_of_val(&v6)));
-                size_of_val(&v6)
-            }
-        };
-        *len = size as c_int;
+        let bytes = address.as_ref().bytes();
+        copy_nonoverlapping(bytes.as_ptr(), name.cast(), room.min(bytes.len()));
+        *len = bytes.len() as c_int;
     }
     Ok(())
 }
@@ -347,7 +337,7 @@ mod tests {
             let mut size = 32;
             // SAFETY: there are 32 bytes behind the first.
             unsafe {
-                assert_eq!(write_address(&address, name, &raw mut size), Ok(()));
+                assert_eq!(write_address(&Address::from(&address), name, &raw mut size), Ok(()));
                 assert_eq!(size as usize, if address.is_ipv4() { 16 } else { 28 });
                 assert_eq!(read_address(name), Ok(address));
             }

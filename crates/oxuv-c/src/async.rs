@@ -128,6 +128,18 @@ pub(crate) unsafe fn call(handle: *mut uv_async_t) {
     }
 }
 
+/// In a child: what was sent is for its parent, and threads that were sending are none of the child's.
+///
+/// # Safety
+/// `handle` was initialised, and its close callback has not run.
+pub(crate) unsafe fn forget_senders(handle: *mut uv_async_t) {
+    // SAFETY: the handle is valid. A closing one has no sender any more, and none is to begin.
+    unsafe {
+        let nobody = if (*handle).handle.flags & handle::CLOSING == 0 { 0 } else { SENT };
+        (*handle).sends.store(nobody, Release);
+    }
+}
+
 /// Takes the sender away once nobody uses it. Sends from now on do nothing.
 ///
 /// # Safety

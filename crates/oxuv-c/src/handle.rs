@@ -8,6 +8,8 @@ use oxuv_core::{Errno, Key, Result};
 use crate::error::{code, ignored};
 use crate::kinds::has_descriptor;
 use crate::loop_::{Loop, User, with, with_core};
+use crate::process::{CHILDLESS, make_closable};
+use crate::signal::{UV_SIGNAL, uv_signal_t};
 use crate::types::{
     UV_ASYNC, UV_NAMED_PIPE, UV_TCP, UV_TTY, uv_close_cb, uv_handle_t, uv_handle_type, uv_loop_t, uv_pipe_t,
     uv_stream_t,
@@ -115,6 +117,9 @@ pub(crate) unsafe fn stop(handle: *const uv_handle_t, call: impl FnOnce(&mut Loo
 pub unsafe extern "C-unwind" fn uv_close(handle: *mut uv_handle_t, close_cb: uv_close_cb) {
     // SAFETY: an open handle is memory to write to; the type says whether it is a stream.
     unsafe {
+        if (*handle).flags & CHILDLESS != 0 {
+            make_closable(handle);
+        }
         if with_open(handle, |core, key| core.close(key)).is_err() {
             return ignored("uv_close", "the handle is closing, or was never initialised");
         }
@@ -127,6 +132,7 @@ pub unsafe extern "C-unwind" fn uv_close(handle: *mut uv_handle_t, close_cb: uv_
                 (*handle.cast::<uv_stream_t>()).io_watcher.fd = -1;
                 (*handle.cast::<uv_pipe_t>()).pipe_fname = null();
             }
+            UV_SIGNAL => (*handle.cast::<uv_signal_t>()).signum = 0,
             UV_UDP => (*handle.cast::<uv_udp_t>()).io_watcher.fd = -1,
             _ => {}
         }

@@ -136,7 +136,8 @@ pub(crate) fn guard<R>(call: impl FnOnce() -> R) -> R {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_loop_init(loop_: *mut uv_loop_t) -> c_int {
     let made: Result<_> = guard(|| {
-        let core = Core::new(kernel::new()?, Config { grain: MILLISECOND })?;
+        let core =
+            Core::new(kernel::new()?, Config { grain: MILLISECOND, reaps_orphans: false, opens_pipes_always: true })?;
         boxed(core)
     });
     let core = match made {
@@ -200,7 +201,7 @@ pub(crate) mod kernel {
 
     use oxuv_core::linux::Linux;
     use oxuv_core::pool::{Pool, PoolOf};
-    use oxuv_os::Descriptor;
+    use oxuv_os::{Address, Descriptor};
 
     use crate::job::Request;
 
@@ -232,9 +233,28 @@ pub(crate) mod kernel {
         kernel.block_sigprof();
     }
 
+    pub(crate) fn use_ring(kernel: &mut Kernel) {
+        kernel.use_ring(true);
+    }
+
+    /// True in a child of the process that it was made in, which has not made it its own.
+    pub(crate) fn is_inherited(kernel: &Kernel) -> bool {
+        kernel.is_inherited()
+    }
+
     /// The time of every such kernel.
     pub(crate) fn now() -> u64 {
         oxuv_os::clock::now()
+    }
+
+    /// The address that a socket is bound to, of whatever family.
+    pub(crate) fn local_name(fd: &Descriptor) -> oxuv_core::Result<Address> {
+        oxuv_os::net::local_name(fd)
+    }
+
+    /// The address of the other end, of whatever family.
+    pub(crate) fn peer_name(fd: &Descriptor) -> oxuv_core::Result<Address> {
+        oxuv_os::net::peer_name(fd)
     }
 
     /// The descriptor of this number, which is closed when the value is dropped.
@@ -257,6 +277,7 @@ pub(crate) mod kernel {
     use oxuv_core::sim::{Faults, Fd};
 
     use oxuv_core::kernel::Job;
+    use oxuv_core::{Address, Errno};
 
     use crate::job::Request;
 
@@ -275,12 +296,30 @@ pub(crate) mod kernel {
         -1
     }
 
-    /// There are no signals.
+    /// There are no profilers.
     pub(crate) fn block_sigprof(_: &mut Kernel) {}
+
+    /// There are no rings.
+    pub(crate) fn use_ring(_: &mut Kernel) {}
+
+    /// There are no other processes.
+    pub(crate) fn is_inherited(_: &Kernel) -> bool {
+        false
+    }
 
     /// Each has a time of its own; this is for looking on during a wait, which needs a second thread.
     pub(crate) fn now() -> u64 {
         0
+    }
+
+    /// There are no other families.
+    pub(crate) fn local_name(_: &Fd) -> oxuv_core::Result<Address> {
+        Err(Errno::EAFNOSUPPORT)
+    }
+
+    /// There are no other families.
+    pub(crate) fn peer_name(_: &Fd) -> oxuv_core::Result<Address> {
+        Err(Errno::EAFNOSUPPORT)
     }
 
     /// # Safety

@@ -14,7 +14,7 @@ pub type uv_loop_option = c_uint;
 pub const UV_LOOP_BLOCK_SIGNAL: uv_loop_option = 0;
 /// The loop measures how long it waits.
 pub const UV_METRICS_IDLE_TIME: uv_loop_option = 1;
-/// Files may go through an io_uring with a polling kernel thread.
+/// Operations on files may go through an io_uring. There is no polling thread, whatever the name says.
 pub const UV_LOOP_USE_IO_URING_SQPOLL: uv_loop_option = 2;
 
 /// What a loop has counted since its init.
@@ -31,7 +31,8 @@ pub struct uv_metrics_t {
 }
 
 /// Sets an option of a loop. `argument` is the signal for `UV_LOOP_BLOCK_SIGNAL`, and only SIGPROF will do: a sampling
-/// profiler need not wake a loop that waits. `UV_LOOP_USE_IO_URING_SQPOLL` is accepted and without effect.
+/// profiler need not wake a loop that waits. `UV_LOOP_USE_IO_URING_SQPOLL` has
+/// operations on files done by io_uring, unless the environment's `UV_USE_IO_URING` is 0; without a polling thread.
 ///
 /// UV_EINVAL for another signal, and for a closed loop; UV_ENOSYS for an unknown option.
 ///
@@ -52,7 +53,7 @@ pub unsafe extern "C-unwind" fn uv_loop_configure(
         with(loop_, |core| {
             match option {
                 UV_METRICS_IDLE_TIME => core.measure_idle_time(),
-                UV_LOOP_USE_IO_URING_SQPOLL => {}
+                UV_LOOP_USE_IO_URING_SQPOLL => kernel::use_ring(core.kernel_mut()),
                 UV_LOOP_BLOCK_SIGNAL if argument == libc::SIGPROF => kernel::block_sigprof(core.kernel_mut()),
                 UV_LOOP_BLOCK_SIGNAL => return Err(Errno::EINVAL),
                 _ => return Err(Errno::ENOSYS),

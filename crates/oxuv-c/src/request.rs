@@ -5,22 +5,9 @@ use std::ffi::{c_int, c_void};
 use oxuv_core::Errno;
 
 use crate::error::code;
-use crate::fs::uv_fs_t;
-use crate::getaddrinfo::{UV_GETADDRINFO, uv_getaddrinfo_t};
-use crate::getnameinfo::{UV_GETNAMEINFO, uv_getnameinfo_t};
-use crate::job::{self, Place};
-use crate::random::{UV_RANDOM, uv_random_t};
-use crate::types::{UV_FS, UV_WRITE, uv_req_t, uv_req_type};
-use crate::work::{UV_WORK, uv_work_t};
+use crate::job;
+use crate::types::{UV_WRITE, uv_req_t, uv_req_type};
 use crate::write;
-
-/// The loop of a request that threads work on, and its place there.
-macro_rules! job_of {
-    ($req:ident as $kind:ty) => {{
-        let req: *mut $kind = $req.cast();
-        ((*req).r#loop, (&raw const (*req).job).cast::<Place>())
-    }};
-}
 
 /// The program's own value.
 ///
@@ -55,7 +42,8 @@ pub unsafe extern "C-unwind" fn uv_req_get_type(req: *const uv_req_t) -> uv_req_
 /// Takes a request back: its callback is still to come, and hears UV_ECANCELED. Of a write, what was sent stays sent, and
 /// `uv_write_nwritten` tells how much; one that has ended by now keeps its result, and this is 0 all the same.
 ///
-/// What a thread of the pool is to do can be taken back until it has begun: UV_EBUSY from then on, also when it is done.
+/// What a thread of the pool is to do can be taken back until it has begun: UV_EBUSY from then on, also when it is done. Taken
+/// back it stays until its callback, and this says 0 again.
 ///
 /// UV_EBUSY for a write to a closing stream; UV_EINVAL for a kind of request that cannot be taken back.
 ///
@@ -66,15 +54,10 @@ pub unsafe extern "C-unwind" fn uv_cancel(req: *mut uv_req_t) -> c_int {
     // SAFETY: the function that made a request of it has written its type, which says what it is, and all of the fields that
     // are looked at.
     unsafe {
-        let (loop_, place) = match (*req).r#type {
-            UV_WRITE => return code(write::cancel(req.cast())),
-            UV_WORK => job_of!(req as uv_work_t),
-            UV_GETADDRINFO => job_of!(req as uv_getaddrinfo_t),
-            UV_GETNAMEINFO => job_of!(req as uv_getnameinfo_t),
-            UV_RANDOM => job_of!(req as uv_random_t),
-            UV_FS => job_of!(req as uv_fs_t),
-            _ => return Errno::EINVAL.code(),
-        };
-        code(job::cancel(loop_, place))
+        if (*req).r#type == UV_WRITE {
+            return code(write::cancel(req.cast()));
+        }
+        let canceled = job::place_of(req).map(|(loop_, place)| job::cancel(loop_, place));
+        code(canceled.unwrap_or(Err(Errno::EINVAL)))
     }
 }

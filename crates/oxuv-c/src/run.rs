@@ -40,11 +40,11 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
         }
         let stop = (*loop_).stop_flag != 0;
         // This may be a callback of another run of the loop.
-        let outer = with(loop_, |core| {
+        let (outer, run) = with(loop_, |core| {
             let outer = core.suspend();
             core.set_stop(stop);
             core.begin(mode);
-            Ok(outer)
+            Ok((outer, core.run()))
         })?;
         loop {
             if (*loop_).core.is_null() {
@@ -53,7 +53,7 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             }
             if let Some((_, _, user)) = guard(|| (*(*loop_).core).next_watcher()) {
                 call_watcher(user);
-            } else if let Some(event) = next(loop_) {
+            } else if let Some(event) = next(loop_, run, mode) {
                 call(loop_, event);
             } else {
                 break;
@@ -68,19 +68,25 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
     }
 }
 
-/// The next event that is not another watcher's; `None` when the run is over.
+/// The next event that is not another watcher's; `None` when the run of this number is over. A callback may have begun another
+/// one, and have caught what left it.
 ///
 /// # Safety
 /// `loop_` has its core.
 #[inline]
-unsafe fn next(loop_: *mut uv_loop_t) -> Option<Event<User>> {
+unsafe fn next(loop_: *mut uv_loop_t, run: u32, mode: Mode) -> Option<Event<User>> {
     // SAFETY: the core is there; the borrow ends with this call of ours.
     unsafe {
         let core = &mut *(*loop_).core;
         // What programs may have changed in the callback.
         core.set_active_handles((*loop_).active_handles);
         core.set_stop((*loop_).stop_flag != 0);
-        let event = guard(|| core.next_other());
+        let event = guard(|| {
+            if core.run() != run {
+                core.take_over(run, mode);
+            }
+            core.next_other()
+        });
         show_counts(loop_, core);
         event
     }
@@ -135,8 +141,8 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
     // SAFETY: as in `call`.
     unsafe {
         match event {
-            Event::NeedDatagramBuffer { key, user } => crate::udp_recv::receive(loop_, key, user.0.cast()),
-            Event::Sent { key, user, result } => crate::udp_send::sent(loop_, key, user.0.cast(), code(result)),
+            Event::NeedDatagramBuffer { key, user } => crate::udp_recv::receive_all(loop_, key, user.0.cast()),
+            Event::Sent { user, result, .. } => crate::udp_send::all_sent(loop_, user.0.cast(), code(result)),
             Event::HungUp { user, .. } => {
                 let (stream, buf): (*mut uv_stream_t, _) = (user.0.cast(), NO_BUFFER);
                 if let Some(cb) = (*stream).read_cb {
@@ -160,6 +166,10 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(poll, status, events_of(readiness));
                 }
             }
+            Event::Exited { user, result, .. } => crate::process::exited(user.0.cast(), result),
+            Event::FsEvent { user, result, .. } => crate::fs_event::happened(loop_, user.0.cast(), result),
+            Event::FsPoll { user, result, .. } => crate::fs_poll::changed(loop_, user.0.cast(), result),
+            Event::Signal { key, user, number } => crate::signal::call(loop_, key, user.0.cast(), number),
             Event::Done { user, result } => crate::job::done(user.0.cast(), result),
             Event::Closed { user, .. } => {
                 let handle: *mut uv_handle_t = user.0.cast();

@@ -1,11 +1,11 @@
 //! TCP handles.
 
 use std::ffi::{c_int, c_uint};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use libc::{AF_INET, AF_INET6, AF_UNSPEC, sockaddr};
 use oxuv_core::kernel::{BindFlags, Kernel};
-use oxuv_core::{Errno, Key, Result};
+use oxuv_core::{Address, Errno, Key, Result};
 
 use crate::address::{read_address, write_address};
 use crate::error::code;
@@ -115,7 +115,7 @@ pub unsafe extern "C-unwind" fn uv_tcp_getsockname(
     namelen: *mut c_int,
 ) -> c_int {
     // SAFETY: the same is asked of our caller.
-    code(unsafe { write_name(tcp, name, namelen, |core, key| core.tcp_local_address(key)) })
+    code(unsafe { write_name(tcp, name, namelen, local_name) })
 }
 
 /// The address of the other end, in the same way as [`uv_tcp_getsockname`].
@@ -131,7 +131,22 @@ pub unsafe extern "C-unwind" fn uv_tcp_getpeername(
     namelen: *mut c_int,
 ) -> c_int {
     // SAFETY: the same is asked of our caller.
-    code(unsafe { write_name(tcp, name, namelen, |core, key| core.tcp_peer_address(key)) })
+    code(unsafe { write_name(tcp, name, namelen, peer_name) })
+}
+
+fn local_name(core: &mut Loop, key: Key) -> Result<Address> {
+    match core.tcp_local_address(key) {
+        // Programs may have opened any socket.
+        Err(Errno::EAFNOSUPPORT) => kernel::local_name(core.descriptor(key)?),
+        address => address.map(|address| Address::from(&address)),
+    }
+}
+
+fn peer_name(core: &mut Loop, key: Key) -> Result<Address> {
+    match core.tcp_peer_address(key) {
+        Err(Errno::EAFNOSUPPORT) => kernel::peer_name(core.descriptor(key)?),
+        address => address.map(|address| Address::from(&address)),
+    }
 }
 
 /// # Safety
@@ -140,7 +155,7 @@ unsafe fn write_name(
     tcp: *const uv_tcp_t,
     name: *mut sockaddr,
     namelen: *mut c_int,
-    ask: impl FnOnce(&mut Loop, Key) -> Result<SocketAddr>,
+    ask: impl FnOnce(&mut Loop, Key) -> Result<Address>,
 ) -> Result<()> {
     // SAFETY: the handle was initialised; `name` has room for what `write_address` may write.
     unsafe {

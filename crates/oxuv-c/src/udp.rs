@@ -1,12 +1,12 @@
 //! UDP handles: their sockets and names. Sending, receiving and options have files of their own.
 
 use std::ffi::{c_int, c_uint};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
 
 use libc::{AF_INET, AF_INET6, AF_UNSPEC, sockaddr};
 use oxuv_core::kernel::{Kernel as _, UdpBindFlags};
-use oxuv_core::{Errno, Key, Result};
+use oxuv_core::{Address, Errno, Key, Result};
 
 use crate::address::{read_address, write_address};
 use crate::error::code;
@@ -209,7 +209,7 @@ pub unsafe extern "C-unwind" fn uv_udp_getsockname(
     namelen: *mut c_int,
 ) -> c_int {
     // SAFETY: the same is asked of our caller.
-    code(unsafe { write_name(udp, name, namelen, |core, key| core.udp_local_address(key)) })
+    code(unsafe { write_name(udp, name, namelen, local_name) })
 }
 
 /// The address a UDP handle is connected to, in the same way as [`uv_udp_getsockname`].
@@ -225,7 +225,22 @@ pub unsafe extern "C-unwind" fn uv_udp_getpeername(
     namelen: *mut c_int,
 ) -> c_int {
     // SAFETY: the same is asked of our caller.
-    code(unsafe { write_name(udp, name, namelen, |core, key| core.udp_peer_address(key)) })
+    code(unsafe { write_name(udp, name, namelen, peer_name) })
+}
+
+fn local_name(core: &mut Loop, key: Key) -> Result<Address> {
+    match core.udp_local_address(key) {
+        // Programs may have opened any socket.
+        Err(Errno::EAFNOSUPPORT) => kernel::local_name(core.udp_descriptor(key)?),
+        address => address.map(|address| Address::from(&address)),
+    }
+}
+
+fn peer_name(core: &mut Loop, key: Key) -> Result<Address> {
+    match core.udp_peer_address(key) {
+        Err(Errno::EAFNOSUPPORT) => kernel::peer_name(core.udp_descriptor(key)?),
+        address => address.map(|address| Address::from(&address)),
+    }
 }
 
 /// # Safety
@@ -234,7 +249,7 @@ unsafe fn write_name(
     udp: *const uv_udp_t,
     name: *mut sockaddr,
     namelen: *mut c_int,
-    ask: impl FnOnce(&mut Loop, Key) -> Result<SocketAddr>,
+    ask: impl FnOnce(&mut Loop, Key) -> Result<Address>,
 ) -> Result<()> {
     // SAFETY: the handle was initialised; `name` has room for what `write_address` may write.
     unsafe { with_socket(udp, ask).and_then(|address| write_address(&address, name, namelen)) }

@@ -6,7 +6,7 @@ use std::ptr::null;
 use std::slice;
 
 use libc::sockaddr;
-use oxuv_core::kernel::Received;
+use oxuv_core::kernel::{Batch, Received};
 use oxuv_core::{DATAGRAM_SIZE, Errno, Key};
 
 use crate::error::code;
@@ -78,22 +78,35 @@ pub unsafe extern "C-unwind" fn uv_udp_using_recvmmsg(udp: *const uv_udp_t) -> c
     c_int::from(unsafe { (*udp).handle.flags } & SEVERAL != 0)
 }
 
+/// There is something to receive, and as a rule more: one after the other.
+///
+/// # Safety
+/// The core has just told so of `udp`, whose key this is.
+pub(crate) unsafe fn receive_all(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
+    // SAFETY: says the caller, and then the core. The loop is one that runs; if a callback has closed it, that is all.
+    unsafe {
+        receive(loop_, key, udp);
+        while with(loop_, |core| core.next_receive().then_some(())).is_some() {
+            receive(loop_, key, udp);
+        }
+    }
+}
+
 /// There is something to receive: asks for memory, receives, and tells.
 ///
 /// # Safety
 /// The core has just told so of `udp`, whose key this is.
-pub(crate) unsafe fn receive(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
+#[inline]
+unsafe fn receive(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
     // SAFETY: `udp` is valid until `alloc_cb`. That may run the loop until the handle, or the loop itself, is closed for
     // good; else it is valid still.
     unsafe {
         let mut buf = uv_buf_t { base: std::ptr::null_mut(), len: 0 };
+        let several = (*udp).handle.flags & SEVERAL != 0;
         if let Some(alloc_cb) = (*udp).alloc_cb {
             alloc_cb(udp.cast(), DATAGRAM_SIZE, &raw mut buf);
         }
-        if !is_there(loop_, key) {
-            return;
-        }
-        if (*udp).handle.flags & SEVERAL != 0 {
+        if several {
             receive_several(loop_, key, udp, buf);
         } else {
             receive_one(loop_, key, udp, buf);
@@ -104,16 +117,18 @@ pub(crate) unsafe fn receive(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t
 /// # Safety
 /// As for [`receive`]; `buf` is memory that nobody else uses.
 unsafe fn receive_one(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, buf: uv_buf_t) {
-    // SAFETY: the handle is there, and the buffer goes back to whom it belongs.
+    // SAFETY: the handle is there if the core says so, and the buffer goes back to whom it belongs. The bytes are not looked
+    // at any more once the callback runs.
     unsafe {
-        let received = with(loop_, |core| {
-            Ok(core.udp_receive_into(key, memory(&buf))?.map(|received| (told(&received), received.from)))
-        });
-        match received {
-            Ok(Some(((nread, flags), from))) => call(udp, nread, &buf, from.as_ptr(), flags),
+        let mut received = Received::none();
+        let heard = with(loop_, |core| match core.udp_receive_into(key, memory(&buf), &mut received) {
+            Ok(true) => Some(told(&received)),
             // Nothing to receive; or `alloc_cb` has stopped or closed the handle, and gets its buffer back.
-            Ok(None) => call(udp, 0, &buf, null(), 0),
-            Err(error) => call(udp, error.code() as isize, &buf, null(), 0),
+            Ok(false) => core.kind(key).map(|_| (0, 0)),
+            Err(error) => Some((error.code() as isize, 0)),
+        });
+        if let Some((nread, flags)) = heard {
+            call(udp, nread, &buf, sender(&received), flags);
         }
     }
 }
@@ -124,11 +139,16 @@ unsafe fn receive_several(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, b
     // SAFETY: the handle is there before the first callback, and looked for after each. The bytes are not looked at any
     // more once the first one runs; each datagram has as many bytes of the buffer as its part says.
     unsafe {
-        let batch = match with(loop_, |core| core.udp_receive_several_into(key, memory(&buf))) {
-            Ok(batch) if batch.is_empty() => return call(udp, 0, &buf, null(), 0),
-            Ok(batch) => batch,
-            Err(error) => return call(udp, error.code() as isize, &buf, null(), 0),
-        };
+        let mut batch = Batch::default();
+        let heard = with(loop_, |core| match core.udp_receive_several_into(key, memory(&buf), &mut batch) {
+            Ok(()) => core.kind(key).map(|_| 0),
+            Err(error) => Some(error.code() as isize),
+        });
+        match heard {
+            None => return,
+            Some(nread) if batch.is_empty() => return call(udp, nread, &buf, null(), 0),
+            Some(_) => {}
+        }
         let mut all = [(0, 0); MOST];
         for (nth, place) in all.iter_mut().enumerate().take(batch.len()) {
             *place = told(batch.get(nth));
@@ -138,8 +158,7 @@ unsafe fn receive_several(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, b
                 break;
             }
             let part = uv_buf_t { base: buf.base.add(nth * DATAGRAM_SIZE), len: DATAGRAM_SIZE };
-            let from = &batch.get(nth).from;
-            let from = if from.is_none() { null() } else { from.as_ptr() };
+            let from = sender(batch.get(nth));
             call(udp, nread, &part, from, flags | UV_UDP_MMSG_CHUNK);
         }
         if is_there(loop_, key) {
@@ -168,6 +187,12 @@ fn told(received: &Received<'_>) -> (isize, c_uint) {
         None => (received.bytes.len() as isize, partial),
         Some(error) => (error.code() as isize, partial | UV_UDP_LINUX_RECVERR),
     }
+}
+
+/// Where the sender's address is, if it has one.
+#[inline]
+fn sender(received: &Received<'_>) -> *const sockaddr {
+    if received.from.is_none() { null() } else { received.from.as_ptr() }
 }
 
 /// False if a callback has run the loop until the handle, or the loop itself, was closed for good.

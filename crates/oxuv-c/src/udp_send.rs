@@ -5,10 +5,11 @@ use std::ptr::null_mut;
 use std::slice;
 
 use libc::{AF_INET, AF_INET6, AF_UNIX, sockaddr};
-use oxuv_core::{Address, Errno, Key, Result};
+use oxuv_core::{AddressRef, Errno, Result};
 
+use crate::error::code;
 use crate::handle::with_open;
-use crate::loop_::{User, ask};
+use crate::loop_::{User, with};
 use crate::memory::{free, malloc};
 use crate::types::{uv_buf_t, uv_loop_t, uv_req_t, uv_req_type};
 use crate::udp::{show_descriptor, uv_udp_t};
@@ -28,7 +29,9 @@ pub struct uv_udp_send_t {
     /// The handle that it is sent by.
     pub handle: *mut uv_udp_t,
     _cb: usize,
-    _queue: [usize; 2],
+    /// Its bytes, as the handle counts them until the callback.
+    total: usize,
+    _queue: usize,
     _address: [u64; 16],
     nbufs: c_uint,
     /// Room for a copy of the caller's array: `bufsml` if it fits there, else memory of its own.
@@ -61,8 +64,7 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
     // SAFETY: the request is memory to write to, and the handle was initialised. What the core keeps until the event is our
     // copy of the array, in the room that `free_room` frees there, or here if nothing is kept.
     unsafe {
-        let mut address = Address::none();
-        let checked = destination(addr, &mut address).and_then(|to| Ok((to, Bufs::new(bufs, nbufs)?)));
+        let checked = destination(addr).and_then(|to| Ok((to, Bufs::new(bufs, nbufs)?)));
         let (to, bufs) = match checked.and_then(|checked| make_room(req, nbufs).map(|()| checked)) {
             Ok(checked) => checked,
             Err(error) => return error.code(),
@@ -70,24 +72,38 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
         (*req).req.r#type = UV_UDP_SEND;
         (*req).handle = udp;
         (*req).send_cb = cb;
+        (*req).total = bufs.bytes();
         let sent = with_open(udp.cast(), |core, key| {
             let sent = core.udp_send(key, User::of(req), to, bufs, |bufs| bufs.copy_to((*req).bufs));
-            let kept = sent.map_err(|refused| refused.error)?.is_none();
-            Ok((kept, core.udp_send_queue(key)?))
+            sent.map(|gone| gone.is_none()).map_err(|refused| refused.error)
         });
-        if !matches!(sent, Ok((true, _))) {
-            free_room(req);
-        }
         if (*udp).io_watcher.fd == -1 {
             show_descriptor(udp);
         }
         match sent {
-            Ok((_, (count, size))) => {
-                (*udp).send_queue_count = count;
-                (*udp).send_queue_size = size;
-                0
+            Ok(true) => {}
+            Ok(false) => free_room(req),
+            Err(error) => {
+                free_room(req);
+                return error.code();
             }
-            Err(error) => error.code(),
+        }
+        (*udp).send_queue_count += 1;
+        (*udp).send_queue_size += (*req).total;
+    }
+    0
+}
+
+/// A send is over, and as a rule others with it: they are told one after the other.
+///
+/// # Safety
+/// The core of `loop_` has just told so of `req`.
+pub(crate) unsafe fn all_sent(loop_: *mut uv_loop_t, req: *mut uv_udp_send_t, status: c_int) {
+    // SAFETY: says the caller. The loop is one that runs; if the callback has closed it, that is all.
+    unsafe {
+        sent(req, status);
+        while let Some((user, result)) = with(loop_, |core| core.next_sent()) {
+            sent(user.0.cast(), code(result));
         }
     }
 }
@@ -95,16 +111,15 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
 /// A send is over: its request and its handle are shown as such, and the callback is called.
 ///
 /// # Safety
-/// The core has just told so of `req`, whose handle has this key.
-pub(crate) unsafe fn sent(loop_: *mut uv_loop_t, key: Key, req: *mut uv_udp_send_t, status: c_int) {
+/// The core has just told so of `req`.
+#[inline]
+unsafe fn sent(req: *mut uv_udp_send_t, status: c_int) {
     // SAFETY: the core is done with the request's buffers. Its handle is valid: it has not been told that it is closed.
     unsafe {
         free_room(req);
         let udp = (*req).handle;
-        if let Ok((count, size)) = ask(loop_, |core| core.udp_send_queue(key)) {
-            (*udp).send_queue_count = count;
-            (*udp).send_queue_size = size;
-        }
+        (*udp).send_queue_count -= 1;
+        (*udp).send_queue_size -= (*req).total;
         if let Some(cb) = (*req).send_cb {
             cb(req, status);
         }
@@ -158,8 +173,7 @@ pub unsafe extern "C-unwind" fn uv_udp_try_send(
 ) -> c_int {
     // SAFETY: the handle was initialised; the core does not keep the buffers.
     unsafe {
-        let mut address = Address::none();
-        let sent = destination(addr, &mut address).and_then(|to| {
+        let sent = destination(addr).and_then(|to| {
             let bufs = Bufs::new(bufs, nbufs)?;
             with_open(udp.cast(), |core, key| core.udp_try_send(key, to, &bufs))
         });
@@ -199,8 +213,7 @@ pub unsafe extern "C-unwind" fn uv_udp_try_send2(
         let sent = with_open(udp.cast(), |core, key| {
             core.udp_descriptor(key).map_err(|_| Errno::EINVAL)?;
             core.udp_try_send_several(key, count as usize, |nth| {
-                let mut address = Address::none();
-                let to = destination(*addrs.add(nth), &mut address)?.copied();
+                let to = destination(*addrs.add(nth))?;
                 Ok((Bufs::new(*bufs.add(nth), *nbufs.add(nth))?, to))
             })
         });
@@ -231,13 +244,13 @@ pub unsafe extern "C-unwind" fn uv_udp_get_send_queue_count(udp: *const uv_udp_t
     unsafe { (*udp).send_queue_count }
 }
 
-/// The address that a datagram goes to, at `place`; `None` for null. UV_EINVAL for a family that is neither an internet's
-/// nor Unix's.
+/// The address that a datagram goes to; `None` for null. UV_EINVAL for a family that is neither an internet's nor Unix's.
 ///
 /// # Safety
-/// `addr` is null or points to an address as large as its family says.
+/// `addr` is null or points to an address as large as its family says, which stays as it is for the lifetime that the
+/// caller chooses.
 #[inline]
-unsafe fn destination(addr: *const sockaddr, place: &mut Address) -> Result<Option<&Address>> {
+unsafe fn destination<'a>(addr: *const sockaddr) -> Result<Option<AddressRef<'a>>> {
     if addr.is_null() {
         return Ok(None);
     }
@@ -249,7 +262,6 @@ unsafe fn destination(addr: *const sockaddr, place: &mut Address) -> Result<Opti
             AF_UNIX => size_of::<libc::sockaddr_un>(),
             _ => return Err(Errno::EINVAL),
         };
-        *place = Address::from_bytes(slice::from_raw_parts(addr.cast(), size))?;
+        Ok(Some(AddressRef::new(slice::from_raw_parts(addr.cast(), size))))
     }
-    Ok(Some(place))
 }

@@ -38,21 +38,27 @@ impl Bufs {
     /// # Safety
     /// If `count` is within the limits, the array and the bytes of its buffers stay valid and unchanged until the
     /// value is out of use: until the write's event, where it is given to the core to keep.
+    #[inline]
     pub(crate) unsafe fn new(array: *const uv_buf_t, count: c_uint) -> Result<Bufs> {
         if array.is_null() || count == 0 || count > MAX_BUFFERS {
             return Err(Errno::EINVAL);
         }
-        let mut total = 0;
-        for nth in 0..count as usize {
+        // SAFETY: there is one at least.
+        let mut total = unsafe { checked_len(*array)? };
+        for nth in 1..count as usize {
             // SAFETY: `nth` is below `count`, and so many there are.
-            let uv_buf_t { base, len } = unsafe { *array.add(nth) };
-            let len = len as u64;
-            if len > MAX_BYTES - total || (base.is_null() && len > 0) {
+            total += unsafe { checked_len(*array.add(nth))? };
+            if total > MAX_BYTES {
                 return Err(Errno::EINVAL);
             }
-            total += len;
         }
         Ok(Bufs { array, count, total: total as u32, req: null_mut() })
+    }
+
+    /// The bytes of all of them.
+    #[inline]
+    pub(crate) fn bytes(self) -> usize {
+        self.total as usize
     }
 
     /// The same buffers by way of a copy of their array, kept by a request.
@@ -68,9 +74,15 @@ impl Bufs {
     ///
     /// # Safety
     /// There is room for all of them at `array`, which stays valid as [`Bufs::new`] says.
+    #[inline]
     pub(crate) unsafe fn copy_to(self, array: *mut uv_buf_t) -> Bufs {
         // SAFETY: the array is valid as long as `self` is; a caller's array does not lie in our room.
-        unsafe { copy_nonoverlapping(self.array, array, self.count()) };
+        unsafe {
+            match self.count {
+                1 => *array = *self.array,
+                _ => copy_nonoverlapping(self.array, array, self.count()),
+            }
+        }
         Bufs { array, ..self }
     }
 }
@@ -109,6 +121,13 @@ impl Buffers for Bufs {
     }
 }
 
+/// The size of a buffer. EINVAL for too many bytes, and for bytes at a null address.
+#[inline]
+fn checked_len(buf: uv_buf_t) -> Result<u64> {
+    let len = buf.len as u64;
+    if len > MAX_BYTES || (buf.base.is_null() && len > 0) { Err(Errno::EINVAL) } else { Ok(len) }
+}
+
 /// One buffer in C's hands, which is what most programs write: where the number is known, the core has less to do.
 struct OneBuf {
     buf: uv_buf_t,
@@ -121,9 +140,7 @@ impl OneBuf {
     /// If the size is within the limit, the bytes stay valid and unchanged until the value is out of use.
     #[inline]
     unsafe fn new(buf: uv_buf_t) -> Result<OneBuf> {
-        if buf.len as u64 > MAX_BYTES || (buf.base.is_null() && buf.len > 0) {
-            return Err(Errno::EINVAL);
-        }
+        checked_len(buf)?;
         Ok(OneBuf { buf })
     }
 }

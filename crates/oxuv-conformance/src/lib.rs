@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 pub mod compile;
 pub mod expected;
+pub mod leaks;
 pub mod library;
 pub mod options;
 pub mod outcome;

@@ -4,19 +4,20 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
 use oxuv_conformance::expected::{Column, Difference, Expected, Kind, Results};
+use oxuv_conformance::library::Library;
 use oxuv_conformance::options::{Options, USAGE, list};
 use oxuv_conformance::outcome::{Outcome, complaint};
 use oxuv_conformance::place::Place;
 use oxuv_conformance::program::Program;
 use oxuv_conformance::run::{Run, Runner, User, can_isolate};
 use oxuv_conformance::source::Source;
-use oxuv_conformance::{compile, parallel, report};
+use oxuv_conformance::{compile, leaks, parallel, report};
 
 /// How often a test is tried that is marked as flaky.
 const TRIES: u32 = 3;
@@ -49,7 +50,7 @@ fn conform(options: &Options) -> Result<bool, String> {
     let library = options.library.provide(&source, processors)?;
     let objects = compile::tests(&source, options.header, processors)?;
     let place = Place::new(source.fixtures())?;
-    let program = Program::link(&place.programs(), &objects, &library)?;
+    let program = Program::link(&place.programs(), &objects, &library, options.leaks)?;
 
     let isolated = can_isolate(&place);
     if !isolated {
@@ -61,8 +62,9 @@ fn conform(options: &Options) -> Result<bool, String> {
         None if isolated => 2 * processors,
         None => 1,
     };
-    let &Options { patience, time_limit, valgrind, .. } = options;
-    let runner = Runner { program: &program.path, place: &place, user, isolated, patience, time_limit, valgrind };
+    let &Options { patience, time_limit, valgrind, leaks, .. } = options;
+    let runner =
+        Runner { program: &program.path, place: &place, user, isolated, patience, time_limit, valgrind, leaks };
     let runs = run(options, &runner, &program, &expected, jobs)?;
     let results: Results = runs.iter().map(|(test, run)| (test.clone(), run.outcome.clone())).collect();
 
@@ -73,6 +75,10 @@ fn conform(options: &Options) -> Result<bool, String> {
     }
     if options.report {
         print!("{}", report::report(&results, &program, &upstream, column));
+    }
+    if leaks {
+        // In the child of a process with threads LeakSanitizer may wait for ever: the results are not those of the list.
+        return look_at_leaks(&runs, &runner, &source, &objects, jobs);
     }
     let all_run = options.filters.is_empty();
     let differences = expected.compare(&results, column, all_run);
@@ -94,6 +100,30 @@ fn conform(options: &Options) -> Result<bool, String> {
             options.list().display()
         );
     }
+    Ok(wrong == 0)
+}
+
+/// Whether no test leaves more behind than it does on libuv itself.
+fn look_at_leaks(
+    runs: &BTreeMap<String, Run>,
+    runner: &Runner<'_>,
+    source: &Source,
+    objects: &[PathBuf],
+    jobs: usize,
+) -> Result<bool, String> {
+    let suspects = leaks::suspects(runs);
+    let mut others = BTreeMap::new();
+    if !suspects.is_empty() {
+        let library = Library::Upstream.provide(source, jobs)?;
+        let place = Place::new(source.fixtures())?;
+        let program = Program::link(&place.programs(), objects, &library, true)?;
+        let runner = Runner { program: &program.path, place: &place, user: runner.user.clone(), ..*runner };
+        for (test, run) in suspects.iter().zip(parallel::map(jobs, &suspects, |test| runner.run(test))) {
+            others.insert((*test).clone(), run?);
+        }
+    }
+    let (text, wrong) = leaks::report(runs, &others);
+    print!("{text}");
     Ok(wrong == 0)
 }
 

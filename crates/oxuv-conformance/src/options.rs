@@ -19,6 +19,8 @@ usage: oxuv-conformance [OPTION ...]
   --patience N                           multiplies the time that libuv's runner allows a test (3)
   --time-limit SECONDS                   for a test and its runner; then they are killed (240)
   --valgrind                             each test under valgrind, whose errors make it fail; better with --patience 20
+  --leaks                                tell what tests leave behind: memory, descriptors, threads; what libuv leaves
+                                         too does not count, nor do the tests' results
   --repeat N                             run all N times; a test's result is the worst one
   --list FILE                            the expected results (expected.tsv of this crate, for libuv upstream.tsv)
   --update                               write the results to that list
@@ -45,6 +47,8 @@ pub struct Options {
     pub time_limit: Duration,
     /// Whether tests run under valgrind.
     pub valgrind: bool,
+    /// Whether to look what tests leave behind.
+    pub leaks: bool,
     /// How often.
     pub repeat: u32,
     /// The list of expected results.
@@ -71,6 +75,7 @@ impl Options {
             patience: 3,
             time_limit: Duration::from_secs(240),
             valgrind: false,
+            leaks: false,
             repeat: 1,
             list: None,
             update: false,
@@ -90,6 +95,7 @@ impl Options {
                 "--patience" => options.patience = number(&value()?)?,
                 "--time-limit" => options.time_limit = Duration::from_secs(number(&value()?)?.into()),
                 "--valgrind" => options.valgrind = true,
+                "--leaks" => options.leaks = true,
                 "--repeat" => options.repeat = number(&value()?)?,
                 "--list" => options.list = Some(value()?.into()),
                 "--update" => options.update = true,
@@ -98,6 +104,12 @@ impl Options {
                 "--verbose" => options.verbose = true,
                 _ => return Err(format!("{word:?} is unknown\n{USAGE}")),
             }
+        }
+        if options.leaks && options.valgrind {
+            return Err("--leaks and --valgrind exclude each other".into());
+        }
+        if options.leaks && options.update {
+            return Err("--leaks says nothing about the list".into());
         }
         Ok(options)
     }

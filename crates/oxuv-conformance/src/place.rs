@@ -32,7 +32,7 @@ impl Place {
         let root = std::env::temp_dir().join(format!("{NAME}{}-{number}", std::process::id()));
         fs::create_dir(&root).map_err(about(root.display()))?;
         let place = Place { root, fixtures };
-        let inner = ["work", "output"].map(|name| place.root.join(name));
+        let inner = ["work", "output", "leaks"].map(|name| place.root.join(name));
         for folder in inner.into_iter().chain([place.root.clone(), place.programs(), place.names()]) {
             fs::create_dir_all(&folder).map_err(about(folder.display()))?;
             fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).map_err(about(folder.display()))?;
@@ -57,6 +57,15 @@ impl Place {
     /// The file that gets what a test prints.
     pub fn output(&self, test: &str) -> PathBuf {
         self.root.join("output").join(test)
+    }
+
+    /// Makes the folder into which a test writes what it leaves behind.
+    pub fn leaks(&self, test: &str, owner: (u32, u32)) -> Result<PathBuf, String> {
+        let folder = self.root.join("leaks").join(test);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).map_err(about(folder.display()))?;
+        own(&folder, owner)?;
+        Ok(folder)
     }
 
     /// Makes the folder in which a test runs.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::symbols::{self, Symbols};
-use crate::{about, run_tool, stubs};
+use crate::{about, leaks, run_tool, stubs};
 
 /// The linked program.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Links the program in `folder`, with copies of the libraries beside it.
-    pub fn link(folder: &Path, objects: &[PathBuf], library: &Path) -> Result<Program, String> {
+    /// Links the program in `folder`, with copies of the libraries beside it; with `leaks` it tells what it leaves behind.
+    pub fn link(folder: &Path, objects: &[PathBuf], library: &Path, leaks: bool) -> Result<Program, String> {
         let symbols = symbols::of_objects(objects)?;
         let exports = symbols::of_library(library)?;
         let missing = missing(&symbols, &exports);
@@ -38,6 +38,11 @@ impl Program {
         let path = folder.join("uv_run_tests");
         let mut cc = Command::new("cc");
         cc.arg("-o").arg(&path).args(objects).arg(left_out).arg(copy).arg(stubs);
+        if leaks {
+            let object = folder.join("leaks.o");
+            compile(leaks::SOURCE, &folder.join("leaks.c"), &["-c"], &object)?;
+            cc.arg("-fsanitize=leak").arg(object);
+        }
         run_tool(cc.args(["-Wl,-rpath,$ORIGIN", "-lpthread", "-ldl", "-lrt", "-lm", "-lutil"]))?;
         let tests = tests(&path, &symbols)?;
         Ok(Program { path, tests, missing })

@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use crate::leaks::{LOST, Left};
 use crate::outcome::{End, Outcome};
 use crate::place::Place;
 use crate::{about, run_tool};
@@ -68,6 +69,8 @@ pub struct Runner<'a> {
     pub time_limit: Duration,
     /// Whether the test (not its helpers) runs under valgrind.
     pub valgrind: bool,
+    /// Whether the program tells what it leaves behind.
+    pub leaks: bool,
 }
 
 /// A test that was run.
@@ -79,6 +82,8 @@ pub struct Run {
     pub output: String,
     /// How long it took.
     pub took: Duration,
+    /// What it has left behind, if that is looked at and it came to its end.
+    pub left: Option<Left>,
 }
 
 /// Whether this process can make networks.
@@ -116,7 +121,14 @@ impl Runner<'_> {
         }
         let (_terminal, stdin) = self.terminal().map_err(about("no terminal"))?;
 
+        let leaks = if self.leaks { Some(self.place.leaks(test, (self.user.id, self.user.group))?) } else { None };
+
         let mut command = self.command(test);
+        if let Some(folder) = &leaks {
+            // The test's own result is to stay what it is.
+            let options = format!("exitcode=0:log_path={}", folder.join(LOST).display());
+            command.env("OXUV_LEAKS", folder).env("LSAN_OPTIONS", options);
+        }
         command.current_dir(&work.0).env("HOME", &work.0);
         command.stdin(stdin).stdout(output.try_clone().map_err(about(test))?).stderr(output);
         let start = Instant::now();
@@ -126,7 +138,8 @@ impl Runner<'_> {
         let end = wait(child, start + self.time_limit).map_err(about(test))?;
         let took = start.elapsed();
         let output = String::from_utf8_lossy(&fs::read(&file).map_err(about(file.display()))?).into_owned();
-        Ok(Run { outcome: Outcome::read(&output, end), output, took })
+        let left = leaks.map(|folder| Left::read(&folder)).transpose()?.flatten();
+        Ok(Run { outcome: Outcome::read(&output, end), output, took, left })
     }
 
     /// Each program of this line replaces itself by the next one, so that they are all one process. `setsid` makes the

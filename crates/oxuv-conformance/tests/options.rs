@@ -33,7 +33,17 @@ fn filters_are_parts_of_names_or_whole_names() {
 
 #[test]
 fn wrong_words_are_errors() {
-    for line in ["--nothing", "timer", "--jobs", "--jobs none", "--jobs 0", "--repeat -1", "--header mine"] {
+    for line in [
+        "--nothing",
+        "timer",
+        "--jobs",
+        "--jobs none",
+        "--jobs 0",
+        "--repeat -1",
+        "--header mine",
+        "--leaks --valgrind",
+        "--leaks --update",
+    ] {
         assert!(read(line).is_err(), "{line}");
     }
 }

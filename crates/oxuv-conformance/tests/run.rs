@@ -36,6 +36,7 @@ fn runner<'a>(place: &'a Place, program: &'a Path) -> Runner<'a> {
         patience: 1,
         time_limit: Duration::from_secs(60),
         valgrind: false,
+        leaks: false,
     }
 }
 

@@ -84,6 +84,19 @@ impl<W: Wake> Mailbox<W> {
         self.left_open
     }
 
+    /// Has the handles looked through although nobody rings.
+    pub(crate) fn look_again(&mut self) {
+        self.left_open = true;
+    }
+
+    /// In a child: what was sent to its parent's handles is its parent's.
+    pub(crate) fn forget_sends(&self) {
+        for state in self.states.iter().flatten() {
+            state.fetch_and(!PENDING, AcqRel);
+        }
+        self.bell.rung.store(false, Release);
+    }
+
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
@@ -129,7 +142,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(AsyncSender { state: state.ok_or(Errno::EINVAL)?, bell: self.mailbox.bell.clone() })
     }
 
-    /// Begins to tell of the jobs that have come back, and to look through the async handles for those that were sent to.
+    /// Begins to tell of the jobs that have come back, and to look through the async handles for those that were sent to;
+    /// and looks whether signals have come, which are told of last.
     #[inline(never)]
     pub(crate) fn open_mailbox(&mut self) {
         let finished = self.kernel.collect_finished();
@@ -139,6 +153,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.mailbox.bell.rung.swap(false, AcqRel);
         self.mailbox.left_open = false;
         self.mailbox.is_open = true;
+        self.look_for_signals();
         self.slots.walk(Walk::Asyncs, List::Async);
     }
 

@@ -16,7 +16,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The next request of the handle at the head of the pass, or, when it has none any more, its end.
     #[inline(never)]
     pub(crate) fn next_closing(&mut self) -> Option<Event<U>> {
-        let index = self.slots.front(List::ClosingPass)?;
+        let index = self.next_to_close()?;
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
         let (key, user) = (self.slots.key(index), self.slots[index].user);
         let canceled = match kind {
@@ -37,11 +37,34 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Tcp | Kind::Pipe | Kind::Tty => drop(self.streams.remove(state)),
             Kind::Udp => drop(self.udps.remove(state)),
             Kind::Poll => drop(self.polls.remove(state)),
+            Kind::Process => drop(self.processes.slab.remove(state)),
+            Kind::FsEvent => drop(self.changes.handles.remove(state)),
+            Kind::FsPoll => self.remove_fs_poll(state),
+            Kind::Signal => self.signals.remove(state),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         // From here on the slot is free, and the key stale: the callback may do with the handle's memory as it likes.
         self.slots.remove(index);
         Some(Event::Closed { key, user })
+    }
+
+    /// The handle at the head of the pass. Those that are not told yet of all that they have caught wait for the next, and
+    /// those that look at files for one.
+    fn next_to_close(&mut self) -> Option<u32> {
+        loop {
+            let index = self.slots.front(List::ClosingPass)?;
+            let (kind, state) = (self.slots[index].kind, self.slots[index].state);
+            let waits = match kind {
+                Kind::Signal => self.signals.owes(state),
+                Kind::FsPoll => self.fs_poll_lingers(state),
+                _ => false,
+            };
+            if !waits {
+                return Some(index);
+            }
+            self.slots.unlink::<PHASE>(index);
+            self.slots.push_front(List::Closing, index);
+        }
     }
 
     fn next_canceled(&mut self, index: u32, state: u32) -> Option<Event<U>> {

@@ -6,11 +6,15 @@ use oxuv_os::tty::Modes;
 use oxuv_os::{Errno, Result};
 
 use crate::async_::Mailbox;
+use crate::fs_event::Changes;
+use crate::fs_poll::FsPoll;
 use crate::job::Jobs;
 use crate::kernel::Kernel;
 use crate::metrics::Counts;
 use crate::pending::Pending;
 use crate::poll::Poll;
+use crate::process::Processes;
+use crate::signal::Signals;
 use crate::slab::Slab;
 use crate::slots::{AllHandles, List, Slots};
 use crate::stream::{Step, Stream};
@@ -25,11 +29,16 @@ use crate::{Buffers, Key};
 pub struct Config {
     /// The grain of the loop's time in nanoseconds: timers are started from the time rounded down to it. 1 keeps delays exact; 1,000,000 is libuv's millisecond.
     pub grain: u64,
+    /// A child whose handle is closed before its end is waited for all the same, with the next child that is made or whose
+    /// handle is closed. Otherwise the program is to see to it.
+    pub reaps_orphans: bool,
+    /// Pipes are connected also to a child that cannot be made: they find that the other end is closed.
+    pub opens_pipes_always: bool,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { grain: 1 }
+        Config { grain: 1, reaps_orphans: true, opens_pipes_always: false }
     }
 }
 
@@ -58,11 +67,17 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) streams: Slab<Stream<K::Fd, U, B>>,
     pub(crate) udps: Slab<Udp<K::Fd, U, B>>,
     pub(crate) polls: Slab<Watch>,
+    pub(crate) processes: Processes<K::Child>,
+    pub(crate) reaps_orphans: bool,
+    pub(crate) opens_pipes_always: bool,
     pub(crate) watches: Watches,
     pub(crate) mailbox: Mailbox<K::Waker>,
     /// What was kept of the write or send that was last reported.
     pub(crate) spent: Option<B>,
     pub(crate) jobs: Jobs<U, K::Job>,
+    pub(crate) changes: Changes<K::Fd>,
+    pub(crate) fs_polls: Slab<FsPoll>,
+    pub(crate) signals: Signals,
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -93,10 +108,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             streams: Slab::new(),
             udps: Slab::new(),
             polls: Slab::new(),
+            processes: Processes::default(),
+            reaps_orphans: config.reaps_orphans,
+            opens_pipes_always: config.opens_pipes_always,
             watches: Watches::default(),
             mailbox,
             spent: None,
             jobs: Jobs::default(),
+            changes: Changes::default(),
+            fs_polls: Slab::new(),
+            signals: Signals::default(),
         };
         core.update_time();
         Ok(core)
@@ -185,7 +206,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How long a run would wait for events now, in nanoseconds; `None` is for ever.
     #[doc(alias = "uv_backend_timeout")]
     pub fn backend_timeout(&mut self) -> Option<u64> {
-        if self.must_sync() { Some(0) } else { self.poll_timeout() }
+        if self.must_sync() || self.processes.have_ended() || self.kernel.must_begin() {
+            Some(0)
+        } else {
+            self.poll_timeout()
+        }
     }
 
     /// The turns that have begun so far.

@@ -3,7 +3,8 @@
 use oxuv_os::Result;
 
 use crate::Key;
-use crate::kernel::Readiness;
+use crate::fs_event::FsEvents;
+use crate::kernel::{Exit, Readiness};
 
 /// How long a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,9 @@ pub enum Event<U> {
     Check { key: Key, user: U },
     /// Somebody sent to this async handle, once or several times. Phase: poll.
     Async { key: Key, user: U },
+    /// The process has caught a signal. A one-shot handle is stopped when the front asks for the next event, unless it was
+    /// started meanwhile. Phase: poll, after all else.
+    Signal { key: Key, user: U, number: i32 },
     /// A poll handle's descriptor is ready, for what of it is wanted; or it has failed or was closed, with EBADF, and the
     /// handle is stopped. Phase: poll.
     Poll { key: Key, user: U, result: Result<Readiness> },
@@ -59,8 +63,20 @@ pub enum Event<U> {
     /// A shutdown is done, or has failed. Phase: poll, pending or closing.
     ShutDown { key: Key, user: U, result: Result<()> },
     /// A job has come back from the pool: it has run, or it was cancelled, with ECANCELED.
-    /// [`Core::take_job`](crate::Core::take_job) has it. Phase: poll.
+    /// [`Core::take_job`](crate::Core::take_job) has it, unless it was lost in a fork. Phase: poll.
     Done { user: U, result: Result<()> },
+    /// A child has ended; or, with ECHILD, it is gone, and how it has ended cannot be known. Its handle is inactive. Phase:
+    /// poll, last in a batch.
+    Exited { key: Key, user: U, result: Result<Exit> },
+    /// Something has happened to what this handle watches, or to what is in it: [`Core::fs_event_name`](crate::Core::fs_event_name)
+    /// has the name. Or, with an error, a directory at that name that has come to be under a recursive watch could not be
+    /// watched: ENOSPC at the limit of watches, ENOMEM, ENAMETOOLONG, EMFILE; or, in a child of a fork and without a name, what
+    /// the handle watches could not be watched anew, and it is stopped. Phase: poll.
+    FsEvent { key: Key, user: U, result: Result<FsEvents> },
+    /// A file that is looked at again and again has changed: [`Core::fs_poll_change`](crate::Core::fs_poll_change) has what
+    /// it was and is. Or, with an error, it cannot be looked at: this is told once, until that changes. Phase: poll; timers
+    /// when there is no thread to look at it, EAGAIN.
+    FsPoll { key: Key, user: U, result: Result<()> },
     /// A handle is closed; its key is stale. Nothing will be heard of it again. Phase: closing.
     Closed { key: Key, user: U },
 }

@@ -83,11 +83,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Tcp | Kind::Pipe | Kind::Tty => self.close_stream(index),
             Kind::Udp => self.close_udp(index),
             Kind::Poll => self.forget(index),
+            Kind::Process => self.close_process(index),
+            Kind::FsEvent => self.stop_fs_event(index),
+            Kind::FsPoll => self.stop_fs_poll(index),
+            Kind::Signal => self.close_signal(index),
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         self.set_inactive(index);
         self.slots.unlink::<PHASE>(index);
-        self.slots.push_front(List::Closing, index);
+        if kind != Kind::FsPoll || self.may_close_fs_poll(state) {
+            self.slots.push_front(List::Closing, index);
+        }
         Ok(())
     }
 

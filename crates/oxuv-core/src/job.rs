@@ -1,24 +1,35 @@
 //! Jobs: what runs on other threads, and is told of when it is done.
 
-use oxuv_os::Result;
+use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Finished, Kernel};
 use crate::slab::Slab;
 use crate::write::Refused;
-use crate::{Buffers, Core, Event, Lane, Ticket};
+use crate::{Buffers, Core, Event, Key, Lane, Ticket};
 
 /// What the core keeps of the jobs that were submitted.
 #[derive(Debug)]
 pub(crate) struct Jobs<U, J> {
-    /// The front's value of each; its index is the number that the kernel gives back.
-    users: Slab<Option<U>>,
+    /// Who hears of each; its index is the number that the kernel gives back.
+    pub(crate) askers: Slab<Option<Asker<U>>>,
     /// The job that was last told of.
     spent: Option<J>,
+    /// Those that were submitted in the process that this one was forked from, last first.
+    lost: Vec<u32>,
+}
+
+/// Who hears of a job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asker<U> {
+    /// The front, by this value.
+    Front(U),
+    /// A handle that looks at a file, in what it has been started for the how manieth time.
+    FsPoll { key: Key, start: u32 },
 }
 
 impl<U, J> Default for Jobs<U, J> {
     fn default() -> Self {
-        Jobs { users: Slab::new(), spent: None }
+        Jobs { askers: Slab::new(), spent: None, lost: Vec::new() }
     }
 }
 
@@ -30,7 +41,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// ENOMEM, EAGAIN when no thread can be started. The job is handed back.
     #[doc(alias = "uv_queue_work")]
     pub fn submit(&mut self, lane: Lane, job: K::Job, user: U) -> Result<Ticket, Refused<K::Job>> {
-        let request = match self.jobs.users.insert(Some(user)) {
+        self.submit_for(Asker::Front(user), lane, job)
+    }
+
+    /// As [`Core::submit`], for whoever it is.
+    pub(crate) fn submit_for(&mut self, asker: Asker<U>, lane: Lane, job: K::Job) -> Result<Ticket, Refused<K::Job>> {
+        let request = match self.jobs.askers.insert(Some(asker)) {
             Ok(request) => request,
             Err(error) => return Err(Refused { error, given: job }),
         };
@@ -40,7 +56,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Ok(ticket)
             }
             Err((error, given)) => {
-                self.jobs.users.remove(request);
+                self.jobs.askers.remove(request);
                 Err(Refused { error, given })
             }
         }
@@ -60,13 +76,47 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.jobs.spent.take()
     }
 
+    /// Makes sure that [`Core::lose_jobs`] needs no memory.
+    pub(crate) fn reserve_for_losses(&mut self) -> Result<()> {
+        Ok(self.jobs.lost.try_reserve(self.jobs.askers.len())?)
+    }
+
+    /// In a child: what was submitted never comes back, and is told of as cancelled.
+    pub(crate) fn lose_jobs(&mut self) {
+        let numbers = 0..self.jobs.askers.bound() as u32;
+        self.jobs.lost.clear();
+        self.jobs.lost.extend(numbers.rev().filter(|&number| self.jobs.askers[number].is_some()));
+        if !self.jobs.lost.is_empty() {
+            self.mailbox.look_again();
+        }
+    }
+
     /// The next job of those that have come back.
     pub(crate) fn next_done(&mut self) -> Option<Event<U>> {
+        while let Some(request) = self.jobs.lost.pop() {
+            let Some(asker) = self.jobs.askers.remove(request) else { continue };
+            self.requests -= 1;
+            match asker {
+                Asker::Front(user) => {
+                    self.jobs.spent = None;
+                    return Some(Event::Done { user, result: Err(Errno::ECANCELED) });
+                }
+                Asker::FsPoll { key, start } => self.lose_look(key, start),
+            }
+        }
         while let Some(Finished { request, job, result }) = self.kernel.next_finished() {
-            if let Some(user) = self.jobs.users.remove(request) {
-                self.requests -= 1;
-                self.jobs.spent = Some(job);
-                return Some(Event::Done { user, result });
+            let Some(asker) = self.jobs.askers.remove(request) else { continue };
+            self.requests -= 1;
+            match asker {
+                Asker::Front(user) => {
+                    self.jobs.spent = Some(job);
+                    return Some(Event::Done { user, result });
+                }
+                Asker::FsPoll { key, start } => {
+                    if let Some(event) = self.looked(key, start, result) {
+                        return Some(event);
+                    }
+                }
             }
         }
         None

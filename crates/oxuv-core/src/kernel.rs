@@ -12,9 +12,13 @@
 //! * **The clock** is monotonic, in nanoseconds, and `wait` does not return early without an event.
 //! * **The waker** may be used from any thread and from signal handlers, also after the kernel itself is gone. Each
 //!   wake-up makes a wait return with [`WAKE`]; several may be told as one.
-//! * **Jobs** run on other threads, each once, and come back by [`Kernel::next_finished`] in the order in which they were
-//!   finished or cancelled. As long as one has come back and was not taken, a wait returns with [`WAKE`], once. A kernel
-//!   that goes takes its jobs with it: those that have not begun are dropped.
+//! * **Signals** that are watched are counted: [`Kernel::next_signal`] gives each as often as it has come, in the order in
+//!   which they have. As long as one has come since [`Kernel::signals_have_come`] was asked, a wait returns with [`WAKE`].
+//! * **Jobs** run on other threads, or the kernel does them, each once, and come back by [`Kernel::next_finished`] in the
+//!   order in which they were finished or cancelled. As long as one has come back and was not taken, a wait returns with
+//!   [`WAKE`], once. A kernel that goes takes its jobs with it: those that have not begun are dropped.
+//! * **A child's descriptor** is ready to be read when its end can be waited for, or soon will. A child without one has
+//!   ended, or SIGCHLD comes when it does.
 //! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`] without effect.
 //!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
 
@@ -27,12 +31,19 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
 pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
+pub use oxuv_os::fs::Listing;
+pub use oxuv_os::inotify::Only;
 pub use oxuv_os::net::{BindFlags, Keepalive};
+pub use oxuv_os::process::Exit;
+pub use oxuv_os::ring::{Answer, Bytes, Call, Operation};
+pub use oxuv_os::signal::Watching;
+pub use oxuv_os::spawn::{Command, Slot, TextList, Texts};
 use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
-use oxuv_os::{Errno, Result};
+use oxuv_os::{Errno, Result, Shared};
 
+use crate::fs_poll::Look;
 use crate::{Lane, Ticket};
 
 bitflags::bitflags! {
@@ -68,6 +79,9 @@ pub struct Ready {
 /// The token under which a wake-up is reported. No descriptor has it.
 pub const WAKE: u64 = u64::MAX;
 
+/// The token of the descriptor that tells of changes of files. No other has it.
+pub(crate) const CHANGES: u64 = u64::MAX - 2;
+
 /// The events that one wait returns at most.
 pub const BATCH: usize = 1024;
 
@@ -96,11 +110,39 @@ pub trait Wake: Send + Sync + 'static {
 pub trait Job: Any + Send {
     /// Runs on a thread of the pool, once, if the job is not cancelled before. A panic in it aborts the process.
     fn run(&mut self);
+
+    /// The same as one operation of a ring, if it is one. The job is told what becomes of it by [`Job::answered`], unless it
+    /// is cancelled; or it gets it back by [`Job::take_back`], and runs.
+    fn operation(&mut self) -> Option<Operation> {
+        None
+    }
+
+    /// The ring has done the operation.
+    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
+        let _ = (answer, operation);
+    }
+
+    /// The ring has not done the operation, or not to its end.
+    fn take_back(&mut self, operation: Operation) {
+        let _ = operation;
+    }
 }
 
 impl Job for Box<dyn Job> {
     fn run(&mut self) {
         (**self).run();
+    }
+
+    fn operation(&mut self) -> Option<Operation> {
+        (**self).operation()
+    }
+
+    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
+        (**self).answered(answer, operation);
+    }
+
+    fn take_back(&mut self, operation: Operation) {
+        (**self).take_back(operation);
     }
 }
 
@@ -127,8 +169,10 @@ pub trait Kernel {
     type Fd;
     /// What wakes this kernel's [`Kernel::wait`].
     type Waker: Wake + Clone;
-    /// What runs on other threads.
-    type Job: Job;
+    /// A child process.
+    type Child;
+    /// What runs on other threads: the front's jobs, and looks at files, which are the core's.
+    type Job: Job + From<Shared<Look>>;
 
     /// The monotonic time in nanoseconds.
     fn now(&self) -> u64;
@@ -164,6 +208,11 @@ pub trait Kernel {
     /// # Errors
     /// EINTR when a signal handler ran. Any other error is final: this kernel cannot wait any more.
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize>;
+
+    /// The loop does not wait for a while; whoever watches [`backend_fd`](crate::linux::Linux::backend_fd) or its like instead
+    /// shall hear of what comes.
+    #[inline]
+    fn leave(&mut self) {}
 
     /// The event number `nth` of the last wait's batch.
     fn ready(&self, nth: usize) -> Ready;
@@ -404,6 +453,9 @@ pub trait Kernel {
     /// True if datagrams that this socket sends are cut apart when their options say so. Else they may go as they are.
     fn udp_can_segment(&self, fd: &Self::Fd) -> bool;
 
+    /// True if, beyond that, nobody can tell datagrams that went as one from others, unless the socket is connected.
+    fn udp_can_join(&self, fd: &Self::Fd) -> bool;
+
     /// Sends datagrams, at most 20, in their order. Returns how many were sent: all before the first that was not. An
     /// error is that of the first. One with a size of segments is cut apart by the kernel, and counts as one.
     ///
@@ -413,7 +465,7 @@ pub trait Kernel {
     /// that one sent before has met with.
     fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;
 
-    /// Receives one datagram into `buf`.
+    /// Receives one datagram into `buf`, of which `received` tells then; it was [`Received::none()`].
     ///
     /// # Errors
     /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.
@@ -422,9 +474,11 @@ pub trait Kernel {
         fd: &Self::Fd,
         buf: &'a mut [MaybeUninit<u8>],
         queue: Queue,
-    ) -> Result<Received<'a>>;
+        received: &mut Received<'a>,
+    ) -> Result<()>;
 
-    /// Receives datagrams, each into the next `size` bytes of `buf`: as many as have come and fit, at most 20.
+    /// Receives datagrams, each into the next `size` bytes of `buf`: as many as have come and fit, at most 20. `batch` was
+    /// empty.
     ///
     /// # Errors
     /// As [`Kernel::receive_datagram`]; EINVAL when there is no room for one.
@@ -434,9 +488,77 @@ pub trait Kernel {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>>;
+        batch: &mut Batch<'a>,
+    ) -> Result<()>;
 
-    /// Has a job run on another thread. `request` comes back with it.
+    /// A new descriptor that tells of changes of files. It is readable when there are any.
+    ///
+    /// # Errors
+    /// EMFILE, also when the user has too many of them; ENFILE, ENOMEM.
+    fn file_watcher(&mut self) -> Result<Self::Fd>;
+
+    /// Has it tell of what happens to what is at a path, and directly in it if that is a directory. Returns the watch's
+    /// number: of what is watched already, by whatever path, it is the same.
+    ///
+    /// # Errors
+    /// ENOENT, EACCES, ELOOP, ENAMETOOLONG; ENOTDIR when it is not what it may be only; ENOSPC when the user has too many
+    /// watches; ENOMEM.
+    fn add_file_watch(&mut self, fd: &Self::Fd, path: &CStr, only: Only) -> Result<i32>;
+
+    /// Ends a watch; nothing happens if it has ended by itself.
+    fn remove_file_watch(&mut self, fd: &Self::Fd, watch: i32);
+
+    /// Reads [events](oxuv_os::inotify::Event), whole ones, as many as have come and find room behind what is in `into`.
+    ///
+    /// # Errors
+    /// EAGAIN when there are none.
+    fn read_changes(&mut self, fd: &Self::Fd, into: &mut Vec<u8>) -> Result<()>;
+
+    /// What is in a directory.
+    ///
+    /// # Errors
+    /// ENOENT, ENOTDIR, EACCES, EMFILE, ENOMEM.
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing>;
+
+    /// A number, if there is a descriptor of it in this process.
+    ///
+    /// # Errors
+    /// EBADF.
+    fn check_open(&self, number: i32) -> Result<i32>;
+
+    /// Two sockets that are connected to each other. The first is for us, the second for a child to have a copy of: it is
+    /// blocking.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    fn connection(&mut self) -> Result<(Self::Fd, Self::Fd)>;
+
+    /// Makes a child process whose program runs when this returns.
+    ///
+    /// # Errors
+    /// What the child fails with: ENOENT, EACCES, ENOEXEC and others for the program or the directory; EBADF, EMFILE for
+    /// descriptors; EPERM, EINVAL for user and group. EAGAIN, ENOMEM. No child is left then.
+    fn spawn(&mut self, command: &Command<'_>, slots: &[Slot]) -> Result<Self::Child>;
+
+    /// The number of a child's process.
+    fn child_id(child: &Self::Child) -> i32;
+
+    /// The number of the descriptor that tells the child's end.
+    fn child_descriptor(child: &Self::Child) -> Option<i32>;
+
+    /// How a child has ended, once; `None` while it has not.
+    ///
+    /// # Errors
+    /// ECHILD when that cannot be known (any more).
+    fn wait_child(&mut self, child: &Self::Child) -> Result<Option<Exit>>;
+
+    /// Sends a child a signal; 0 only looks whether it is there.
+    ///
+    /// # Errors
+    /// ESRCH; EINVAL for a number that is no signal; EPERM.
+    fn kill_child(&mut self, child: &Self::Child, signal: i32) -> Result<()>;
+
+    /// Has a job done elsewhere: run on another thread, or by the kernel itself. `request` comes back with it.
     ///
     /// # Errors
     /// The error, and the job: EAGAIN when there is no room for a thread, ENOMEM.
@@ -445,11 +567,37 @@ pub trait Kernel {
     /// Takes back a job that has not begun: it comes back with ECANCELED.
     ///
     /// # Errors
-    /// EBUSY when it has begun or was cancelled.
+    /// EBUSY when it has begun or was cancelled. What the kernel itself does may be taken back for longer.
     fn cancel(&mut self, ticket: Ticket) -> Result<()>;
+
+    /// Watches a signal like this from now on.
+    ///
+    /// # Errors
+    /// EINVAL for a number that is no signal, and for one that cannot be caught; ENOMEM.
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()>;
+
+    /// True if signals have come since this was last asked.
+    fn signals_have_come(&mut self) -> bool;
+
+    /// The next signal that has come.
+    fn next_signal(&mut self) -> Option<i32>;
+
+    /// In a child of the process that this was made in: makes anew whatever is shared with that. Nothing is watched then
+    /// but signals. What descriptors are for is not changed, and they keep their numbers, those of this kernel included.
+    /// Returns whether it is a child: wake-ups and signals that have come are forgotten then, and the jobs that were
+    /// submitted are lost. If it is none, the next wait returns with [`WAKE`].
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM, ENOSPC. The kernel is of no use until this succeeds.
+    fn after_fork(&mut self) -> Result<bool>;
 
     /// Collects the jobs that have come back by now, for [`Kernel::next_finished`], and returns how many there are.
     fn collect_finished(&mut self) -> usize;
+
+    /// True if something was submitted that is begun by the next [`Kernel::wait`] only.
+    fn must_begin(&self) -> bool {
+        false
+    }
 
     /// The next of the jobs that were collected.
     fn next_finished(&mut self) -> Option<Finished<Self::Job>>;

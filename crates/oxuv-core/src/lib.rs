@@ -31,6 +31,15 @@ mod closing;
 mod connect;
 mod core;
 mod event;
+mod fork;
+mod fs_event;
+#[cfg(test)]
+mod fs_event_tests;
+mod fs_event_told;
+mod fs_event_tree;
+mod fs_poll;
+#[cfg(test)]
+mod fs_poll_tests;
 mod handle;
 mod heap;
 mod job;
@@ -47,7 +56,15 @@ mod pipe_tests;
 mod poll;
 mod poll_handle;
 pub mod pool;
+mod process;
+#[cfg(test)]
+mod process_tests;
 mod read;
+#[cfg(target_os = "linux")]
+mod ring;
+mod signal;
+#[cfg(test)]
+mod signal_tests;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
 mod slab;
@@ -60,6 +77,7 @@ mod timer;
 mod tty;
 mod turn;
 mod udp;
+mod udp_batch;
 mod udp_recv;
 mod udp_segments;
 mod udp_send;
@@ -71,9 +89,12 @@ pub use async_::AsyncSender;
 pub use buffers::{Buffers, Many, One};
 pub use core::{Config, Core};
 pub use event::{Event, Mode};
+pub use fs_event::FsEvents;
+pub use fs_poll::{FsChange, Look};
 pub use metrics::{IdleTime, Metrics};
-pub use oxuv_os::{Address, Errno, Result, fs};
+pub use oxuv_os::{Address, AddressRef, Errno, InternetAddress, Result, fs};
 pub use pool::{Lane, Ticket};
+pub use process::Stdio;
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
 pub use turn::Suspended;

@@ -7,26 +7,32 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
-use oxuv_os::epoll::{Epoll, Event, EventFlags};
+use oxuv_os::epoll::{Epoll, Event, EventData, EventFlags};
+use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
+use oxuv_os::process::Child;
+use oxuv_os::signal::Signals;
+use oxuv_os::spawn::spawn;
 use oxuv_os::tty::{self, Modes, Opened};
-use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, udp, unix};
+use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
-pub use oxuv_os::net::check_stream;
+pub use oxuv_os::net::{check_datagrams, check_stream};
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
 pub use oxuv_os::unix::pair as unix_pair;
-pub use oxuv_os::{Descriptor, Shared, Standard, names, random};
+pub use oxuv_os::{Descriptor, Shared, Standard, names, random, signal};
 
 pub use crate::pool::PoolOf;
 
+use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready,
-    Received, UdpBindFlags, UdpOption, WAKE, Wake,
+    Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only,
+    Queue, Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
-use crate::pool::{Counter, Lane, Pool, Ticket};
+use crate::pool::{Counter, Lane, MOMENT, Pool, Rest, Ticket};
+use crate::ring::{Returned, RingJobs};
 
-/// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, and a spare descriptor.
+/// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, a spare descriptor, and a ring for files.
 pub struct Linux<J: Job = Box<dyn Job>> {
     epoll: Epoll,
     waker: Waker,
@@ -35,6 +41,11 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     send_flags: SendFlags,
     blocks_sigprof: bool,
     jobs: Counter<J>,
+    ring: RingJobs<J>,
+    /// Made at first use.
+    signals: Option<Signals>,
+    /// The process that all this belongs to.
+    process: Process,
 }
 
 /// Wakes a [`Linux`] kernel.
@@ -74,6 +85,7 @@ impl<J: Job> Linux<J> {
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM.
     pub fn with_pool(sigpipe: bool, pool: PoolOf<J>) -> Result<Linux<J>> {
+        fork::count()?;
         let epoll = Epoll::new()?;
         let eventfd = EventFd::new()?;
         epoll.set(eventfd.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
@@ -81,7 +93,21 @@ impl<J: Job> Linux<J> {
         events.try_reserve_exact(BATCH)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
-        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof: false, jobs: Counter::new(pool) })
+        let (jobs, ring, process) = (Counter::new(pool), RingJobs::default(), Process::current());
+        let (blocks_sigprof, signals) = (false, None);
+        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof, jobs, ring, signals, process })
+    }
+
+    /// Whether operations on files that are submitted from now on are done by io_uring, where that can be had. The
+    /// environment's `UV_USE_IO_URING` has the last word: 0 is no.
+    #[doc(alias = "UV_LOOP_USE_IO_URING_SQPOLL")]
+    pub fn use_ring(&mut self, on: bool) {
+        self.ring.use_it(on);
+    }
+
+    /// Whether there is a ring for operations on files; it is made when the first is submitted.
+    pub fn has_ring(&self) -> bool {
+        self.ring.is_there()
     }
 
     /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
@@ -95,6 +121,45 @@ impl<J: Job> Linux<J> {
         &self.jobs.pool
     }
 
+    /// True in a child of the process that this belongs to, until [`Kernel::after_fork`].
+    pub fn is_inherited(&self) -> bool {
+        self.process != Process::current()
+    }
+
+    #[inline]
+    fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
+        if self.blocks_sigprof {
+            self.epoll.wait_without_sigprof(&mut self.events, timeout)
+        } else {
+            self.epoll.wait(&mut self.events, timeout)
+        }
+    }
+
+    /// Waits, while nobody wakes the loop for the first job that comes back.
+    #[inline(never)]
+    fn wait_for_jobs(&mut self, timeout: Option<u64>) -> Result<()> {
+        let may_be_brief = Epoll::is_exact() && timeout.is_none_or(|timeout| timeout > MOMENT);
+        match self.jobs.rest(may_be_brief) {
+            Rest::Long => return self.wait_now(timeout),
+            Rest::Found => self.wait_now(Some(0))?,
+            Rest::Briefly => {
+                let deadline = timeout.map(|timeout| clock::now().saturating_add(timeout));
+                self.wait_now(Some(MOMENT))?;
+                if !self.events.is_empty() {
+                    return Ok(());
+                }
+                if self.jobs.rest_on() == Rest::Long {
+                    return self.wait_now(deadline.map(|deadline| deadline.saturating_sub(clock::now())));
+                }
+            }
+        }
+        // What nobody has said. Behind a full batch it is said by the next.
+        if self.events.len() < BATCH {
+            self.events.push(Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) });
+        }
+        Ok(())
+    }
+
     /// The epoll descriptor: readable when a turn of the loop would find something to do.
     #[doc(alias = "uv_backend_fd")]
     pub fn backend_fd(&self) -> RawFd {
@@ -102,10 +167,11 @@ impl<J: Job> Linux<J> {
     }
 }
 
-impl<J: Job> Kernel for Linux<J> {
+impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     type Fd = Descriptor;
     type Waker = Waker;
     type Job = J;
+    type Child = Child;
 
     #[inline]
     fn now(&self) -> u64 {
@@ -130,7 +196,10 @@ impl<J: Job> Kernel for Linux<J> {
     }
 
     fn unwatch(&mut self, number: i32) {
-        self.epoll.remove(number);
+        // A child that closes what it has inherited must not take it out of its parent's set.
+        if fork::forks() == self.process.forks() {
+            self.epoll.remove(number);
+        }
     }
 
     fn check_watchable(&mut self, number: i32) -> Result<()> {
@@ -140,12 +209,22 @@ impl<J: Job> Kernel for Linux<J> {
 
     #[inline]
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
-        if self.blocks_sigprof {
-            self.epoll.wait_without_sigprof(&mut self.events, timeout)?;
+        if self.ring.must_enter() {
+            self.enter_ring();
+        }
+        if self.jobs.is_awake {
+            self.wait_for_jobs(timeout)?;
         } else {
-            self.epoll.wait(&mut self.events, timeout)?;
+            self.wait_now(timeout)?;
         }
         Ok(self.events.len())
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        if self.jobs.is_awake && self.jobs.rest(false) == Rest::Found {
+            self.waker.wake();
+        }
     }
 
     #[inline]
@@ -340,6 +419,10 @@ impl<J: Job> Kernel for Linux<J> {
         udp::can_segment(fd)
     }
 
+    fn udp_can_join(&self, fd: &Descriptor) -> bool {
+        udp::segments_unseen(fd)
+    }
+
     #[inline]
     fn send_datagrams(&mut self, fd: &Descriptor, datagrams: &[Datagram<'_>]) -> Result<usize> {
         datagram::send(fd, datagrams, self.send_flags)
@@ -351,8 +434,9 @@ impl<J: Job> Kernel for Linux<J> {
         fd: &Descriptor,
         buf: &'a mut [MaybeUninit<u8>],
         queue: Queue,
-    ) -> Result<Received<'a>> {
-        datagram::receive(fd, buf, queue)
+        received: &mut Received<'a>,
+    ) -> Result<()> {
+        datagram::receive(fd, buf, queue, received)
     }
 
     fn receive_datagrams<'a>(
@@ -361,23 +445,165 @@ impl<J: Job> Kernel for Linux<J> {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>> {
-        datagram::receive_several(fd, buf, size, queue)
+        batch: &mut Batch<'a>,
+    ) -> Result<()> {
+        datagram::receive_several(fd, buf, size, queue, batch)
+    }
+
+    fn file_watcher(&mut self) -> Result<Descriptor> {
+        inotify::open()
+    }
+
+    fn add_file_watch(&mut self, fd: &Descriptor, path: &CStr, only: Only) -> Result<i32> {
+        inotify::add(fd, path, only)
+    }
+
+    fn remove_file_watch(&mut self, fd: &Descriptor, watch: i32) {
+        inotify::remove(fd, watch);
+    }
+
+    fn read_changes(&mut self, fd: &Descriptor, into: &mut Vec<u8>) -> Result<()> {
+        inotify::read(fd, into)
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        fs::list(path)
+    }
+
+    fn check_open(&self, number: i32) -> Result<i32> {
+        oxuv_os::check_open(number)
+    }
+
+    fn connection(&mut self) -> Result<(Descriptor, Descriptor)> {
+        self.spare.refill();
+        let (ours, theirs) = unix::pair()?;
+        oxuv_os::set_nonblocking(ours.as_raw_fd())?;
+        Ok((Descriptor::not_standard(ours)?, Descriptor::not_standard(theirs)?))
+    }
+
+    fn spawn(&mut self, command: &Command<'_>, slots: &[Slot]) -> Result<Child> {
+        spawn(command, slots)
+    }
+
+    fn child_id(child: &Child) -> i32 {
+        child.id()
+    }
+
+    fn child_descriptor(child: &Child) -> Option<i32> {
+        child.descriptor()
+    }
+
+    fn wait_child(&mut self, child: &Child) -> Result<Option<Exit>> {
+        child.try_wait()
+    }
+
+    fn kill_child(&mut self, child: &Child, signal: i32) -> Result<()> {
+        child.kill(signal)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
+        // Here, and nowhere else, it is decided who does an operation on files.
+        let job = match lane {
+            Lane::FastIo => match self.ring.submit(request, job, &self.epoll) {
+                Ok(ticket) => return Ok(ticket),
+                Err(job) => job,
+            },
+            _ => job,
+        };
         self.jobs.submit(lane, request, job, || self.waker.clone())
     }
 
     fn cancel(&mut self, ticket: Ticket) -> Result<()> {
-        self.jobs.cancel(ticket)
+        if !ticket.is_of_ring() {
+            return self.jobs.cancel(ticket);
+        }
+        if self.ring.cancel(ticket)? {
+            self.waker.wake();
+        }
+        Ok(())
+    }
+
+    fn must_begin(&self) -> bool {
+        self.ring.must_enter()
+    }
+
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        let signals = match &mut self.signals {
+            Some(signals) => signals,
+            none => none.insert(Signals::new(&self.waker.0)?),
+        };
+        signals.watch(number, how)
+    }
+
+    fn signals_have_come(&mut self) -> bool {
+        self.signals.as_ref().is_some_and(Signals::have_come)
+    }
+
+    fn next_signal(&mut self) -> Option<i32> {
+        self.signals.as_mut()?.take_next()
+    }
+
+    fn after_fork(&mut self) -> Result<bool> {
+        // Under their numbers they become new ones, so all who have a waker may keep it.
+        self.waker.0.renew()?;
+        self.epoll.renew()?;
+        self.epoll.set(self.waker.0.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
+        self.events.clear();
+        let process = Process::current();
+        let is_child = std::mem::replace(&mut self.process, process) != process;
+        if is_child {
+            if let Some(signals) = &mut self.signals {
+                signals.after_fork();
+            }
+            self.jobs.lose();
+            self.ring.lose();
+        } else {
+            self.ring.watch(&self.epoll)?;
+            // What had been written to the one before.
+            self.waker.wake();
+        }
+        Ok(is_child)
     }
 
     fn collect_finished(&mut self) -> usize {
-        self.jobs.take()
+        self.jobs.take() + self.ring.take(&self.epoll)
     }
 
     fn next_finished(&mut self) -> Option<Finished<J>> {
+        while let Some(returned) = self.ring.next() {
+            match returned {
+                Returned::Finished(finished) => return Some(finished),
+                Returned::ForThread { request, job } => {
+                    if let Some(finished) = self.run_elsewhere(request, job) {
+                        return Some(finished);
+                    }
+                }
+            }
+        }
         self.jobs.next()
+    }
+}
+
+impl<J: Job> Linux<J> {
+    /// Begins what was submitted to the ring since the last time.
+    #[cold]
+    fn enter_ring(&mut self) {
+        if self.ring.enter().is_err() {
+            // What the ring has not taken is for the pool.
+            self.waker.wake();
+        }
+    }
+
+    /// A job that the ring was given is for a thread. Where there is no room for it in the pool, it is run at once: better the
+    /// loop waits than that the job is lost.
+    #[cold]
+    fn run_elsewhere(&mut self, request: u32, job: J) -> Option<Finished<J>> {
+        match self.jobs.submit(Lane::FastIo, request, job, || self.waker.clone()) {
+            Ok(_) => None,
+            Err((_, mut job)) => {
+                job.run();
+                Some(Finished { request, job, result: Ok(()) })
+            }
+        }
     }
 }

@@ -42,6 +42,7 @@ impl Pending {
     }
 
     /// As [`Pending::feed`], for a UDP handle with these flags.
+    #[inline]
     pub(crate) fn feed_udp(&mut self, flags: &mut UdpFlags, key: Key) {
         if !flags.contains(UdpFlags::FED) {
             flags.insert(UdpFlags::FED);
@@ -152,8 +153,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 }
                 _ => continue,
             };
-            if let Some(event) = event.or_else(|| self.next_step()) {
-                return Some(event);
+            if event.is_some() {
+                return event;
+            }
+            let event = self.next_step();
+            if event.is_some() {
+                return event;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use oxuv_os::Errno;
 
-use crate::kernel::{BATCH, Kernel, Ready, WAKE};
+use crate::kernel::{BATCH, CHANGES, Kernel, Ready, WAKE};
 use crate::slots::{List, Slot};
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -14,7 +14,7 @@ pub(crate) struct Poll {
     /// Events of the batch that concerned somebody.
     pub(crate) events: usize,
     /// How often a full batch may still be followed by another.
-    batches: u8,
+    pub(crate) batches: u8,
     /// The clock's time until which this phase waits; `None` is for ever.
     deadline: Option<u64>,
     /// Why the kernel can wait no more.
@@ -52,7 +52,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
         self.poll.batches = BATCHES;
-        if self.counts.measures_idle || self.watches.must_look_after() {
+        if self.counts.measures_idle || self.watches.must_look_after() || self.processes.have_ended() {
             return self.poll_with_care(timeout);
         }
         self.set_deadline(timeout);
@@ -70,9 +70,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
-        if !self.watches.failed.is_empty() {
+        if self.watches.must_tell() || self.processes.have_ended() {
             timeout = Some(0);
         }
+        self.go_on_with_changes();
         self.set_deadline(timeout);
         if self.counts.measures_idle {
             self.wait_measured(timeout)
@@ -85,7 +86,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
-        self.poll.len > 0 || self.mailbox.is_open() || !self.watches.failed.is_empty()
+        let has_more = self.watches.must_tell() || self.processes.have_ended();
+        self.poll.len > 0 || self.mailbox.is_open() || has_more
     }
 
     #[inline]
@@ -102,6 +104,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             if let Some(event) = self.next_async() {
                 return Some(event);
             }
+            if self.watches.has_changes
+                && let Some(event) = self.next_change()
+            {
+                return Some(event);
+            }
             if self.poll.at < self.poll.len {
                 let ready = self.kernel.ready(self.poll.at);
                 self.poll.at += 1;
@@ -109,6 +116,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     return Some(event);
                 }
             } else if let Some(event) = self.next_failed_poll() {
+                return Some(event);
+            } else if let Some(event) = self.next_exit() {
+                return Some(event);
+            } else if let Some(event) = self.next_signal() {
                 return Some(event);
             } else if !self.wait_again() {
                 return None;
@@ -214,11 +225,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Some(&Slot { kind, state, user, .. }) if kind.is_stream() => self.begin_step(key, state, user, readiness),
             Some(&Slot { kind: Kind::Poll, .. }) => self.ready_to_poll(key, readiness),
             Some(&Slot { kind: Kind::Udp, state, .. }) => self.begin_udp_step(key, state, readiness),
+            Some(&Slot { kind: Kind::Process, .. }) => self.ready_to_exit(key.index),
             Some(_) => None,
             None => {
                 if token == WAKE {
                     self.poll.events += 1;
                     self.open_mailbox();
+                } else if token == CHANGES {
+                    self.poll.events += 1;
+                    self.begin_changes();
                 }
                 // Any other was closed since.
                 None
@@ -235,10 +250,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         None
     }
 
+    /// In a child: the batch is its parent's.
+    pub(crate) fn forget_batch(&mut self) {
+        (self.poll.at, self.poll.len) = (0, 0);
+    }
+
     /// Forgets the batch: what is still ready, the next wait says again.
     pub(crate) fn abandon_poll(&mut self) {
         // A wake-up among them is not said again.
         self.mailbox.abandon(self.poll.at < self.poll.len);
+        self.abandon_signals();
         (self.poll.at, self.poll.len) = (0, 0);
         self.counts.add(std::mem::take(&mut self.poll.events));
     }

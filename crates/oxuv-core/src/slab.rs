@@ -52,6 +52,11 @@ impl<T: Default> Slab<T> {
         Ok(())
     }
 
+    /// The element at an index, which may be a freed one.
+    pub(crate) fn get(&self, index: u32) -> Option<&T> {
+        self.elements.get(index as usize)
+    }
+
     /// All elements; the freed ones are default ones.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.elements.iter()

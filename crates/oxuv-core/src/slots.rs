@@ -61,6 +61,14 @@ pub enum Kind {
     Poll,
     /// Sends and receives datagrams.
     Udp,
+    /// A child process.
+    Process,
+    /// Tells of changes of a file or a directory.
+    FsEvent,
+    /// Looks at a file again and again.
+    FsPoll,
+    /// Waits for a signal that the process catches.
+    Signal,
 }
 
 impl Kind {

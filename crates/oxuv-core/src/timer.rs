@@ -45,6 +45,16 @@ impl Timers {
         None
     }
 
+    /// A timer that is a part of another kind of handle: it is not for that slot's flags to say whether it runs.
+    pub(crate) fn insert_hidden(&mut self) -> Result<u32> {
+        let timer = self.timers.insert(Timer::default())?;
+        if let Err(error) = self.heap.reserve(self.timers.bound()) {
+            self.timers.remove(timer);
+            return Err(error);
+        }
+        Ok(timer)
+    }
+
     pub(crate) fn remove(&mut self, timer: u32) {
         self.timers.remove(timer);
     }
@@ -80,11 +90,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_timer_init")]
     pub fn timer_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        let state = self.timers.timers.insert(Timer::default())?;
-        if let Err(error) = self.timers.heap.reserve(self.timers.timers.bound()) {
-            self.timers.timers.remove(state);
-            return Err(error);
-        }
+        let state = self.timers.insert_hidden()?;
         let key = self.slots.insert(Kind::Timer, state, user);
         self.timers.timers[state].slot = key.index;
         Ok(key)
@@ -203,6 +209,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    /// Starts the timer that is a part of the handle at this slot. It is stopped by taking it out of the heap.
+    pub(crate) fn start_hidden(&mut self, index: u32, timer: u32, timeout: u64) {
+        let start_id = self.timers.next_start_id;
+        self.timers.next_start_id = start_id.wrapping_add(1);
+        let due = self.time.saturating_add(timeout);
+        let hidden = &mut self.timers.timers[timer];
+        (hidden.slot, hidden.due, hidden.start_id) = (index, due, start_id);
+        self.timers.heap.insert(Entry { due, start_id, timer });
+    }
+
     fn stop_timer(&mut self, index: u32) {
         if self.slots[index].has(flag::ACTIVE) {
             self.timers.heap.remove(self.slots[index].state);
@@ -225,7 +241,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn collect_due_timers(&mut self) {
         while let Some(timer) = self.timers.pop_due(self.now) {
             let index = self.timers.timers[timer].slot;
-            self.set_inactive(index);
+            if self.slots[index].kind == Kind::Timer {
+                self.set_inactive(index);
+            }
             self.slots.push_back(List::Due, index);
         }
     }
@@ -237,7 +255,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline(never)]
     fn next_due_timer(&mut self) -> Option<Event<U>> {
-        let index = self.slots.pop_front(List::Due)?;
+        let index = loop {
+            let index = self.slots.pop_front(List::Due)?;
+            if self.slots[index].kind == Kind::Timer {
+                break index;
+            }
+            if let Some(event) = self.look_again(index) {
+                return Some(event);
+            }
+        };
         let repeat = self.timers.timers[self.slots[index].state].repeat;
         if repeat != 0 {
             self.restart_timer(index, repeat, repeat);
@@ -249,9 +275,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn abandon_timers(&mut self) {
         while let Some(index) = self.slots.pop_front(List::Due) {
             let state = self.slots[index].state;
-            let entry = self.timers.entry(state);
-            self.timers.heap.insert(entry);
-            self.set_active(index);
+            if self.slots[index].kind == Kind::Timer {
+                self.timers.heap.insert(self.timers.entry(state));
+                self.set_active(index);
+            } else {
+                self.timers.heap.insert(self.timers.entry(self.fs_polls[state].timer));
+            }
         }
     }
 }

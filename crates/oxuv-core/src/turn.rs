@@ -50,12 +50,14 @@ pub(crate) struct Turn {
     /// The rounds of pending after poll that are left.
     pending_rounds: u8,
     pub(crate) count: u64,
+    /// Which run this is of those that are nested.
+    run: u32,
 }
 
 impl Default for Turn {
     fn default() -> Self {
         let (phase, mode) = (Phase::Over, Mode::Default);
-        Turn { phase, mode, stop: false, alive: false, may_wait: false, pending_rounds: 0, count: 0 }
+        Turn { phase, mode, stop: false, alive: false, may_wait: false, pending_rounds: 0, count: 0, run: 0 }
     }
 }
 
@@ -67,6 +69,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.abandon();
         self.poll.fault = None;
         self.turn.mode = mode;
+        self.turn.run = self.turn.run.wrapping_add(1);
         self.turn.alive = self.alive();
         if !self.turn.alive {
             self.update_time();
@@ -97,6 +100,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// The error with which the kernel's wait failed for good: EBADF when foreign hands closed the loop's descriptor.
     pub fn end(&mut self) -> Result<bool> {
+        self.kernel.leave();
         match self.poll.fault.take() {
             Some(error) => Err(error),
             None => Ok(self.turn.alive),
@@ -255,6 +259,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.turn = Turn { stop: false, count: self.turn.count, ..outer.0 };
     }
 
+    /// The number of the run under way. While it is another than the one that its driver found after [`Core::begin`], the run
+    /// under way is an inner one that was left before its end, and so was not resumed from: see [`Core::take_over`].
+    #[inline]
+    pub fn run(&self) -> u32 {
+        self.turn.run
+    }
+
+    /// Ends an inner run that was left, for the run of this number and mode in one of whose callbacks it began. How far that had
+    /// come is not known any more: its turn is over.
+    pub fn take_over(&mut self, run: u32, mode: Mode) {
+        self.abandon();
+        (self.turn.run, self.turn.mode, self.turn.phase) = (run, mode, Phase::Timers);
+    }
+
     /// Gives up the run under way, if there is one: puts everything that it has moved aside back where it belongs. For
     /// a driver that is being unwound; [`Core::begin`] does it too, for one that could not.
     pub fn abandon(&mut self) {
@@ -268,5 +286,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.pending.abandon();
         self.abandon_poll();
         self.abandon_closing();
+        self.kernel.leave();
     }
 }

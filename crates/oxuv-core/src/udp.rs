@@ -8,7 +8,7 @@ use oxuv_os::{Errno, Result};
 use crate::kernel::{Kernel, Readiness, UdpBindFlags, UdpOption};
 use crate::slots::flag;
 use crate::stream::{ROUNDS, Stage, Step};
-use crate::udp_send::{Send, Sent};
+use crate::udp_send::Send;
 use crate::watch::Watch;
 use crate::{Buffers, Core, Event, Key, Kind, Refused};
 
@@ -41,10 +41,12 @@ pub(crate) struct Udp<F, U, B> {
     pub(crate) watch: Watch,
     /// Bytes of datagrams whose sending is not reported.
     pub(crate) queued: usize,
-    /// Datagrams not yet sent, in their order.
+    /// Datagrams whose sending is not reported, in their order.
     pub(crate) sends: VecDeque<Send<U, B>>,
-    /// Datagrams whose sending is not reported yet, in the order in which that ended.
-    pub(crate) done: VecDeque<Sent<U, B>>,
+    /// Of so many, the first of them, it has ended.
+    pub(crate) ended: usize,
+    /// Whether datagrams of one size may go as one; `None` is not known yet.
+    pub(crate) joins: Option<bool>,
 }
 
 impl<F, U, B> Default for Udp<F, U, B> {
@@ -55,7 +57,8 @@ impl<F, U, B> Default for Udp<F, U, B> {
             watch: Watch::default(),
             queued: 0,
             sends: VecDeque::new(),
-            done: VecDeque::new(),
+            ended: 0,
+            joins: None,
         }
     }
 }
@@ -69,7 +72,7 @@ impl<F, U, B> Udp<F, U, B> {
     /// The datagrams whose sending is not reported.
     #[inline]
     pub(crate) fn count(&self) -> usize {
-        self.sends.len() + self.done.len()
+        self.sends.len()
     }
 }
 
@@ -289,7 +292,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(never)]
     pub(crate) fn begin_pending_udp_step(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         self.step = Step { stage: Stage::UdpSend, readiness: Readiness::WRITE, key, state, ..Step::default() };
-        self.next_step()
+        self.step_send()
     }
 
     /// The next event of a stage that is about a UDP handle.

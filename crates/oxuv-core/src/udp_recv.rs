@@ -65,59 +65,74 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.udp(key).is_ok_and(|udp| udp.is(UdpFlags::SEVERAL))
     }
 
-    /// Answers [`Event::NeedDatagramBuffer`]: receives one datagram into `buf`. `None` when nothing was received
-    /// (EAGAIN), or when receiving was stopped or the handle closed since the event: the buffer is given back, that is
-    /// all.
+    /// Answers [`Event::NeedDatagramBuffer`]: receives one datagram into `buf`, of which `received` tells then; before,
+    /// it is [`Received::none()`]. False when nothing was received (EAGAIN), or when receiving was stopped or the handle closed since the event: the buffer is
+    /// given back, that is all.
     ///
     /// # Errors
     /// * ENOBUFS: `buf` is empty, nothing was received.
     /// * any other: a datagram sent before has failed. Receiving goes on.
     #[inline]
-    pub fn udp_receive_into<'a>(&mut self, key: Key, buf: &'a mut [MaybeUninit<u8>]) -> Result<Option<Received<'a>>> {
-        let Some(queue) = self.queue_for(key, buf.is_empty())? else { return Ok(None) };
-        let Some(fd) = &self.udps[self.step.state].fd else { return Ok(None) };
-        let received = self.kernel.receive_datagram(fd, buf, queue);
-        match received {
-            Ok(received) => Ok(Some(received)),
-            Err(error) => self.nothing_received(error).map(|()| None),
+    pub fn udp_receive_into<'a>(
+        &mut self,
+        key: Key,
+        buf: &'a mut [MaybeUninit<u8>],
+        received: &mut Received<'a>,
+    ) -> Result<bool> {
+        let Some(queue) = self.queue_for(key, buf.is_empty())? else { return Ok(false) };
+        let Some(fd) = &self.udps[self.step.state].fd else { return Ok(false) };
+        match self.kernel.receive_datagram(fd, buf, queue, received) {
+            Ok(()) => Ok(true),
+            Err(error) => self.nothing_received(error).map(|()| false),
         }
     }
 
     /// As [`Core::udp_receive_into`], for several datagrams, each of which is received into a part of `buf` of
-    /// [`DATAGRAM_SIZE`] bytes. An empty batch when nothing was received.
+    /// [`DATAGRAM_SIZE`] bytes. The batch, which is empty before, stays so when nothing was received.
     ///
     /// # Errors
     /// EINVAL when `buf` is smaller than one such part; else as [`Core::udp_receive_into`].
-    pub fn udp_receive_several_into<'a>(&mut self, key: Key, buf: &'a mut [MaybeUninit<u8>]) -> Result<Batch<'a>> {
-        let Some(queue) = self.queue_for(key, buf.is_empty())? else { return Ok(Batch::default()) };
-        let Some(fd) = &self.udps[self.step.state].fd else { return Ok(Batch::default()) };
-        match self.kernel.receive_datagrams(fd, buf, DATAGRAM_SIZE, queue) {
-            Ok(batch) => {
+    pub fn udp_receive_several_into<'a>(
+        &mut self,
+        key: Key,
+        buf: &'a mut [MaybeUninit<u8>],
+        batch: &mut Batch<'a>,
+    ) -> Result<()> {
+        let Some(queue) = self.queue_for(key, buf.is_empty())? else { return Ok(()) };
+        let Some(fd) = &self.udps[self.step.state].fd else { return Ok(()) };
+        match self.kernel.receive_datagrams(fd, buf, DATAGRAM_SIZE, queue, batch) {
+            Ok(()) => {
                 // The event has counted one of them.
                 let others = u8::try_from(batch.len()).unwrap_or(u8::MAX).saturating_sub(1);
                 self.step.rounds = self.step.rounds.saturating_sub(others);
-                Ok(batch)
+                Ok(())
             }
-            Err(error) => self.nothing_received(error).map(|()| Batch::default()),
+            Err(error) => self.nothing_received(error),
         }
     }
 
     /// The queue that the handle being worked on is to receive from; `None` if it is not, or not any more.
+    #[inline]
     fn queue_for(&mut self, key: Key, is_empty: bool) -> Result<Option<Queue>> {
+        if self.step.key != key {
+            return Ok(None);
+        }
         // As long as there is a step its handle's slot is not freed, so this key is as good as one looked up.
         let queue = match self.step.stage {
-            Stage::UdpReceive if self.step.key == key => match self.udps[self.step.state].is(UdpFlags::DESCRIBED) {
-                false => Queue::Datagrams,
-                true => Queue::Described,
-            },
-            Stage::UdpReceiveErrors if self.step.key == key => Queue::Errors,
+            Stage::UdpReceive => Queue::Datagrams,
+            Stage::UdpReceiveErrors => Queue::Errors,
             _ => return Ok(None),
         };
         if is_empty {
             self.end_receiving();
             return Err(Errno::ENOBUFS);
         }
-        Ok(self.udps[self.step.state].is(UdpFlags::RECEIVING).then_some(queue))
+        let udp = &self.udps[self.step.state];
+        Ok(match queue {
+            _ if !udp.is(UdpFlags::RECEIVING) => None,
+            Queue::Datagrams if udp.is(UdpFlags::DESCRIBED) => Some(Queue::Described),
+            queue => Some(queue),
+        })
     }
 
     fn nothing_received(&mut self, error: Errno) -> Result<()> {
@@ -131,8 +146,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.step.rounds = crate::stream::ROUNDS;
         self.step.stage = match self.step.stage {
             Stage::UdpReceive if has_failed => Stage::UdpReceiveErrors,
-            _ => Stage::UdpSend,
+            _ if self.step.readiness.contains(Readiness::WRITE) => Stage::UdpSend,
+            _ => Stage::None,
         };
+    }
+
+    /// What [`Core::next`] would give, if that is again an event of the same kind and handle as the last one,
+    /// [`Event::NeedDatagramBuffer`]: true then, and it is to be answered. It gets there quicker.
+    #[inline]
+    pub fn next_receive(&mut self) -> bool {
+        let is_next = self.step.stage == Stage::UdpReceive
+            && self.step.rounds > 0
+            && self.udps[self.step.state].is(UdpFlags::RECEIVING);
+        self.step.rounds -= u8::from(is_next);
+        is_next
     }
 
     pub(crate) fn step_receive(&mut self) -> Option<Event<U>> {

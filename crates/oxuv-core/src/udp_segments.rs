@@ -10,16 +10,16 @@ use crate::kernel::{Datagram, Kernel, SendOptions};
 use crate::udp::UdpFlags;
 
 /// So many datagrams every kernel that cuts apart cuts out of one.
-const MOST: usize = 64;
+pub(crate) const MOST: usize = 64;
 
 /// As many bytes one call takes: those of the largest datagram, by IPv4.
-const LARGEST: usize = 65507;
+pub(crate) const LARGEST: usize = 65507;
 
 /// How far the sending of many datagrams has come.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Segments {
-    /// The bytes that have gone.
-    sent: usize,
+    /// The bytes that have gone: 2^31-1 at most.
+    sent: u32,
     /// The kernel has refused to cut these apart.
     is_plain: bool,
 }
@@ -44,7 +44,7 @@ impl Segments {
             flags.insert(UdpFlags::PROBED);
         }
         loop {
-            let rest = &bytes[self.sent..];
+            let rest = &bytes[self.sent as usize..];
             let chunk = &rest[..rest.len().min(together)];
             let is_single = self.is_plain || flags.contains(UdpFlags::PLAIN) || chunk.len() <= size;
             let gone = match is_single {
@@ -52,7 +52,7 @@ impl Segments {
                 false => send_together(kernel, fd, to, chunk),
             };
             match gone {
-                Ok(gone) => self.sent += gone,
+                Ok(gone) => self.sent += gone as u32,
                 Err(Errno::ENOBUFS) => return Err(Errno::EAGAIN),
                 // Without checksums by the interface there is no cutting apart, ever.
                 Err(Errno::EIO) if !is_single => flags.insert(UdpFlags::PLAIN),
@@ -60,7 +60,7 @@ impl Segments {
                 Err(Errno::EINVAL | Errno::EMSGSIZE) if !is_single => self.is_plain = true,
                 Err(error) => return Err(error),
             }
-            if self.sent >= bytes.len() {
+            if self.sent as usize >= bytes.len() {
                 return Ok(());
             }
         }

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU16;
 
-use oxuv_os::{Address, Errno, Result};
+use oxuv_os::{Errno, InternetAddress, Result};
 
 use crate::kernel::{SendOptions, UdpBindFlags, UdpOption};
 use crate::sim::{Faults, Note, Offload, Sim};
@@ -37,8 +37,8 @@ fn bytes(count: usize) -> Vec<u8> {
 
 impl Bed {
     fn send(&mut self, count: usize, size: u16) -> bool {
-        let address = Address::from(&SocketAddr::from((Ipv4Addr::LOCALHOST, 9)));
-        let to = Target { address: Some(&address), options: options(size) };
+        let address = InternetAddress::from(&SocketAddr::from((Ipv4Addr::LOCALHOST, 9)));
+        let to = Target { address: Some(address.as_ref()), options: options(size) };
         self.core.udp_send(self.udp, 1, to, One(bytes(count)), |bytes| bytes).unwrap().is_some()
     }
 
@@ -150,8 +150,8 @@ fn closed_meanwhile_it_is_cancelled() {
 #[test]
 fn several_buffers_cannot_be_cut_apart() {
     let mut bed = bed(Offload::Full);
-    let address = Address::from(&SocketAddr::from((Ipv4Addr::LOCALHOST, 9)));
-    let to = Target { address: Some(&address), options: options(100) };
+    let address = InternetAddress::from(&SocketAddr::from((Ipv4Addr::LOCALHOST, 9)));
+    let to = Target { address: Some(address.as_ref()), options: options(100) };
     let parts = Many(vec![vec![1], vec![2]]);
     let refused = bed.core.udp_send(bed.udp, 1, to, parts, |_| unreachable!()).unwrap_err();
     assert_eq!(refused.error, Errno::EINVAL);

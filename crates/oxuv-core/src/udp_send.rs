@@ -1,74 +1,85 @@
 //! Sending datagrams.
 
-use std::io::IoSlice;
+use std::array::from_fn;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use oxuv_os::datagram::BATCH;
-use oxuv_os::{Address, Errno, Result};
+use oxuv_os::{AddressRef, AsAddress, Errno, InternetAddress, Result};
 
-use crate::kernel::{Datagram, Kernel, Readiness, SendOptions, UdpBindFlags};
+use crate::kernel::{Kernel, Readiness, SendOptions, UdpBindFlags};
 use crate::slots::flag;
 use crate::stream::Stage;
 use crate::udp::{Udp, UdpFlags};
-use crate::udp_segments::Segments;
-use crate::write::{GATHER, MAX_BUFFERS, MAX_BYTES};
+use crate::udp_batch::{Outgoing, send_one, send_some};
+use crate::udp_segments::{MOST, Segments};
+use crate::write::{MAX_BUFFERS, MAX_BYTES};
 use crate::{Buffers, Core, Event, Key, Kind, Refused};
 
 /// Where a datagram is sent to, and how.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Target<'a> {
     /// `None` is the address that the handle is connected to.
-    pub address: Option<&'a Address>,
+    pub address: Option<AddressRef<'a>>,
     /// Its source address, its congestion mark; the size of its segments, if it is several.
     pub options: SendOptions,
 }
 
-impl<'a> From<Option<&'a Address>> for Target<'a> {
+impl<'a> From<Option<AddressRef<'a>>> for Target<'a> {
     #[inline]
-    fn from(address: Option<&'a Address>) -> Self {
+    fn from(address: Option<AddressRef<'a>>) -> Self {
         Target { address, options: SendOptions::PLAIN }
     }
 }
 
-/// A datagram that is not sent yet.
+/// A datagram that was given to be sent, until that is reported.
 #[derive(Debug)]
 pub(crate) struct Send<U, B> {
     user: U,
-    pub(crate) to: Option<Address>,
-    pub(crate) options: SendOptions,
-    pub(crate) buffers: B,
+    /// How it has ended, once it has.
+    result: Result<()>,
     /// Its bytes.
     total: usize,
+    /// What is kept of it, to be handed back with the report; nothing if it was sent by its call.
+    buffers: Option<B>,
+    /// Where it is to be sent to; none: where the handle is connected to, or `other`.
+    to: InternetAddress,
+    /// The bytes of an address that is none of the internet's.
+    other: Vec<u8>,
+    options: SendOptions,
     /// What of it has gone, if it is several.
-    pub(crate) segments: Segments,
+    segments: Segments,
 }
 
 impl<U, B> Send<U, B> {
-    /// Borrowed, to be sent.
-    fn outgoing(&self) -> Outgoing<'_, B> {
-        Outgoing { buffers: &self.buffers, to: self.to.as_ref(), options: given(&self.options) }
+    /// Borrowed, to be sent. `None` of one that was sent by its call, or that is several.
+    #[inline]
+    fn outgoing(&self) -> Option<Outgoing<'_, B>> {
+        let buffers = self.buffers.as_ref().filter(|_| self.options.segment_size.is_none())?;
+        Some(Outgoing { buffers, to: self.address(), options: given(&self.options) })
     }
 
-    fn end(self, result: Result<()>) -> Sent<U, B> {
-        Sent { user: self.user, result, total: self.total, buffers: Some(self.buffers) }
+    #[inline]
+    fn address(&self) -> Option<AddressRef<'_>> {
+        match self.to.is_none() {
+            false => Some(self.to.as_ref()),
+            true => (!self.other.is_empty()).then(|| AddressRef::new(&self.other)),
+        }
     }
 }
 
-/// A datagram of which it is known how its sending ended, but not reported.
-#[derive(Debug)]
-pub(crate) struct Sent<U, B> {
-    user: U,
-    result: Result<()>,
-    total: usize,
-    /// What was kept, to be handed back with the report.
-    buffers: Option<B>,
+/// A copy of an address that is none of the internet's.
+#[cold]
+fn copy_other(address: AddressRef<'_>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(address.bytes().len())?;
+    bytes.extend_from_slice(address.bytes());
+    Ok(bytes)
 }
 
-/// A datagram as it is handed to the kernel.
-struct Outgoing<'a, T> {
-    buffers: &'a T,
-    to: Option<&'a Address>,
-    options: Option<&'a SendOptions>,
+/// The elements of a queue from this one on, as far as they lie in a row.
+fn in_a_row<T>(queue: &VecDeque<T>, first: usize) -> impl Iterator<Item = &T> + Clone {
+    let (front, back) = queue.as_slices();
+    front.get(first..).filter(|rest| !rest.is_empty()).unwrap_or_else(|| &back[first - front.len()..]).iter()
 }
 
 /// The options, if there are any.
@@ -77,8 +88,32 @@ fn given(options: &SendOptions) -> Option<&SendOptions> {
     (*options != SendOptions::PLAIN).then_some(options)
 }
 
-/// So many parts of several datagrams go in one call.
-const PARTS: usize = 64;
+impl<F, U, B> Udp<F, U, B> {
+    /// The number of bytes in `buffers`, if they may be sent there.
+    #[inline]
+    fn check_send(&self, to: Option<AddressRef<'_>>, buffers: &impl Buffers) -> Result<usize> {
+        match (to, self.is(UdpFlags::CONNECTED)) {
+            (Some(_), true) => return Err(Errno::EISCONN),
+            (None, false) => return Err(Errno::EDESTADDRREQ),
+            _ => {}
+        }
+        if buffers.count() == 0 || buffers.count() > MAX_BUFFERS {
+            return Err(Errno::EINVAL);
+        }
+        buffers.total().filter(|&total| total <= MAX_BYTES).ok_or(Errno::EINVAL)
+    }
+
+    /// Refuses what the kernel would pass over: a source address of the other family; and several buffers for segments.
+    fn check_options(&self, options: &SendOptions, to: Option<AddressRef<'_>>, buffers: usize) -> Result<()> {
+        let is_ipv6 = match (&self.fd, to) {
+            // It gets a socket for that address.
+            (None, Some(to)) => SocketAddr::try_from(to).is_ok_and(|to| to.is_ipv6()),
+            _ => self.is(UdpFlags::IPV6),
+        };
+        let is_wrong = options.source.is_some_and(|source| source.is_ipv6() != is_ipv6);
+        if is_wrong || (options.segment_size.is_some() && buffers != 1) { Err(Errno::EINVAL) } else { Ok(()) }
+    }
+}
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Sends a datagram, at once if the kernel takes it, else when it does. `None` is the address that the handle is
@@ -92,8 +127,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// the core until the event; then [`Core::take_buffers`] has it.
     ///
     /// # Errors
-    /// Without effect: EINVAL when closing, for no buffer, more than 2^20 of them or more than 2^31-1 bytes, or for an
-    /// address that is none of the internet's while there is no socket; EISCONN for an address when connected,
+    /// Without effect: EINVAL when closing, for no buffer, more than 2^20 of them or more than 2^31-1 bytes, for an
+    /// address that is none of the internet's while there is no socket, or for a source address of the other family; EISCONN for an address when connected,
     /// EDESTADDRREQ without one when not; what binding fails with; EEXIST when another handle waits for the descriptor;
     /// ENOMEM. What the kernel says of the datagram comes by the event: EMSGSIZE, ECONNREFUSED, ENETUNREACH.
     #[doc(alias = "uv_udp_send")]
@@ -108,47 +143,33 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ) -> Result<Option<T>, Refused<T>> {
         let to = to.into();
         match self.prepare_send(key, &to, &buffers) {
-            Ok(total) => Ok(self.begin_send(key, user, to, buffers, total, keep)),
+            Ok((state, total)) => self.begin_send(key, state, user, &to, buffers, total, keep),
             Err(error) => Err(Refused { error, given: buffers }),
         }
     }
 
-    /// Everything that a send may be refused for.
-    fn prepare_send(&mut self, key: Key, to: &Target<'_>, buffers: &impl Buffers) -> Result<usize> {
-        let total = self.check_send(key, to.address, buffers)?;
-        if to.options.segment_size.is_some() && buffers.count() != 1 {
-            return Err(Errno::EINVAL);
-        }
-        self.bind_to_send(key, to.address)?;
-        let index = key.index;
-        let state = self.slots[index].state;
-        let watch = &self.udps[state].watch;
-        if watch.wanted.is_empty() {
-            self.check_free(watch.number, Some(index))?;
-        }
-        let udp = &mut self.udps[state];
-        // Each that is queued is to be reported, and that must not need memory.
-        udp.done.try_reserve(udp.sends.len() + 1)?;
-        udp.sends.try_reserve(1)?;
-        Ok(total)
-    }
-
-    /// The number of bytes in `buffers`, if they may be sent there.
-    fn check_send(&self, key: Key, to: Option<&Address>, buffers: &impl Buffers) -> Result<usize> {
+    /// Everything that a send may be refused for, but for memory to remember its address. Returns the handle's state, and
+    /// the number of bytes.
+    #[inline]
+    fn prepare_send(&mut self, key: Key, to: &Target<'_>, buffers: &impl Buffers) -> Result<(u32, usize)> {
         let index = self.open_handle(key, Kind::Udp)?;
-        match (to, self.udps[self.slots[index].state].is(UdpFlags::CONNECTED)) {
-            (Some(_), true) => return Err(Errno::EISCONN),
-            (None, false) => return Err(Errno::EDESTADDRREQ),
-            _ => {}
+        let state = self.slots[index].state;
+        let udp = &mut self.udps[state];
+        let total = udp.check_send(to.address, buffers)?;
+        if let Some(options) = given(&to.options) {
+            udp.check_options(options, to.address, buffers.count())?;
         }
-        if buffers.count() == 0 || buffers.count() > MAX_BUFFERS {
-            return Err(Errno::EINVAL);
+        udp.sends.try_reserve(1)?;
+        if udp.watch.wanted.is_empty() {
+            self.bind_to_send(key, to.address)?;
+            self.check_free(self.udps[state].watch.number, Some(index))?;
         }
-        buffers.total().filter(|&total| total <= MAX_BYTES).ok_or(Errno::EINVAL)
+        Ok((state, total))
     }
 
     /// A handle without a socket gets one for the family of the address that is sent to.
-    fn bind_to_send(&mut self, key: Key, to: Option<&Address>) -> Result<()> {
+    #[inline(never)]
+    fn bind_to_send(&mut self, key: Key, to: Option<AddressRef<'_>>) -> Result<()> {
         match to {
             Some(to) if self.udps[self.slots[key.index].state].fd.is_none() => {
                 let address = SocketAddr::try_from(to).map_err(|_| Errno::EINVAL)?;
@@ -158,49 +179,75 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    #[inline]
+    #[expect(clippy::too_many_arguments)] // The second half of `udp_send`, with what the first has found out.
     fn begin_send<T: Buffers>(
         &mut self,
         key: Key,
+        state: u32,
         user: U,
-        to: Target<'_>,
+        to: &Target<'_>,
         buffers: T,
         total: usize,
         keep: impl FnOnce(T) -> B,
-    ) -> Option<T> {
+    ) -> Result<Option<T>, Refused<T>> {
         let index = key.index;
-        let udp = &mut self.udps[self.slots[index].state];
-        let is_first = udp.count() == 0;
-        udp.queued += total;
-        self.requests += 1;
-        self.set_active(index);
-        let udp = &mut self.udps[self.slots[index].state];
-        // What a report's callback sends follows when all reports are told.
-        let is_reporting = self.step.stage == Stage::UdpReport && self.step.key == key;
+        let udp = &mut self.udps[state];
         let mut segments = Segments::default();
-        if is_first
-            && !is_reporting
+        // What a report's callback sends follows when all reports are told.
+        if udp.sends.is_empty()
+            && !(self.step.stage == Stage::UdpReport && self.step.key == key)
             && let Some(fd) = &udp.fd
         {
             let result = match to.options.segment_size {
                 None => {
                     let datagram = Outgoing { buffers: &buffers, to: to.address, options: given(&to.options) };
-                    send_some(&mut self.kernel, fd, std::iter::once(datagram)).map(drop)
+                    send_one(&mut self.kernel, fd, &datagram)
                 }
-                Some(_) => segments.send(&mut self.kernel, fd, &mut udp.flags, &to, buffers.get(0)),
+                Some(_) => segments.send(&mut self.kernel, fd, &mut udp.flags, to, buffers.get(0)),
             };
             if result != Err(Errno::EAGAIN) {
-                udp.done.push_back(Sent { user, result, total, buffers: None });
-                self.feed_udp(index);
-                return Some(buffers);
+                let (to, other, options) = (InternetAddress::none(), Vec::new(), SendOptions::PLAIN);
+                udp.sends.push_back(Send { user, result, total, buffers: None, to, other, options, segments });
+                (udp.ended, udp.queued) = (1, total);
+                self.pending.feed_udp(&mut udp.flags, key);
+                self.requests += 1;
+                self.set_active(index);
+                return Ok(Some(buffers));
             }
         }
-        let Target { address, options } = to;
-        let is_wanted = !udp.sends.is_empty();
-        udp.sends.push_back(Send { user, to: address.copied(), options, buffers: keep(buffers), total, segments });
-        if !is_wanted {
-            self.want(index, Readiness::WRITE);
+        let (mut short, mut other) = (InternetAddress::none(), Vec::new());
+        if let Some(address) = to.address {
+            short = InternetAddress::copied(address);
+            if short.is_none() {
+                other = match copy_other(address) {
+                    Ok(bytes) => bytes,
+                    Err(error) => return Err(Refused { error, given: buffers }),
+                };
+            }
         }
-        None
+        let (is_first, is_fed) = (udp.ended == udp.sends.len(), udp.is(UdpFlags::FED));
+        udp.queued += total;
+        udp.sends.push_back(Send {
+            user,
+            result: Ok(()),
+            total,
+            buffers: Some(keep(buffers)),
+            to: short,
+            other,
+            options: to.options,
+            segments,
+        });
+        self.requests += 1;
+        if is_first {
+            self.set_active(index);
+            self.want_unsaid(index, Readiness::WRITE);
+            // If it was fed it is sent in pending, and as a rule nobody has to wait for it.
+            if !is_fed {
+                self.mark_unsynced(index);
+            }
+        }
+        Ok(None)
     }
 
     /// Sends a datagram if the kernel takes it at once, and returns its number of bytes.
@@ -210,16 +257,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// kernel says of the datagram.
     #[doc(alias = "uv_udp_try_send")]
     pub fn udp_try_send<'a>(&mut self, key: Key, to: impl Into<Target<'a>>, buffers: &impl Buffers) -> Result<usize> {
-        let Target { address, options } = to.into();
-        let total = self.check_send(key, address, buffers)?;
-        if self.udp(key)?.count() > 0 {
+        let Target { address: to, options } = to.into();
+        let index = self.open_handle(key, Kind::Udp)?;
+        let udp = &self.udps[self.slots[index].state];
+        let total = udp.check_send(to, buffers)?;
+        if let Some(options) = given(&options) {
+            udp.check_options(options, to, buffers.count())?;
+        }
+        if udp.count() > 0 {
             return Err(Errno::EAGAIN);
         }
-        self.bind_to_send(key, address)?;
-        let udp = &self.udps[self.slots[key.index].state];
+        if udp.fd.is_none() {
+            self.bind_to_send(key, to)?;
+        }
+        let udp = &self.udps[self.slots[index].state];
         let fd = udp.fd.as_ref().ok_or(Errno::EBADF)?;
-        let datagram = Outgoing { buffers, to: address, options: given(&options) };
-        send_some(&mut self.kernel, fd, std::iter::once(datagram))?;
+        send_one(&mut self.kernel, fd, &Outgoing { buffers, to, options: given(&options) })?;
         Ok(total)
     }
 
@@ -230,42 +283,74 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// When none was sent: as [`Core::udp_try_send`]. When any of the datagrams would be refused without asking the
     /// kernel, none is sent.
     #[doc(alias = "uv_udp_try_send2")]
-    pub fn udp_try_send_several<T: Buffers>(
+    pub fn udp_try_send_several<T: Buffers, A: AsAddress>(
         &mut self,
         key: Key,
         count: usize,
-        get: impl Fn(usize) -> Result<(T, Option<Address>)>,
+        get: impl Fn(usize) -> Result<(T, Option<A>)>,
     ) -> Result<usize> {
-        for nth in 0..count {
+        let index = self.open_handle(key, Kind::Udp)?;
+        let state = self.slots[index].state;
+        let checked = |udp: &Udp<K::Fd, U, B>, nth| {
             let (buffers, to) = get(nth)?;
-            self.check_send(key, to.as_ref(), &buffers)?;
-        }
-        if count == 0 {
-            return Err(Errno::EINVAL);
-        }
-        if self.udp(key)?.count() > 0 {
-            return Err(Errno::EAGAIN);
-        }
-        let (_, first) = get(0)?;
-        self.bind_to_send(key, first.as_ref())?;
-        let udp = &self.udps[self.slots[key.index].state];
-        let fd = udp.fd.as_ref().ok_or(Errno::EBADF)?;
+            udp.check_send(to.as_ref().map(A::as_address), &buffers).map(|_| (buffers, to))
+        };
+        // Those of the first batch are checked when it is made.
+        (MOST..count).try_for_each(|nth| checked(&self.udps[state], nth).map(drop))?;
         let mut sent = 0;
-        while sent < count {
-            let mut batch = [const { None }; BATCH];
-            for (nth, place) in (sent..count).zip(&mut batch) {
-                *place = Some(get(nth)?);
+        loop {
+            let mut error = Ok(());
+            let batch: [_; MOST] = from_fn(|nth| match error {
+                Ok(()) if sent + nth < count => {
+                    checked(&self.udps[state], sent + nth).map_err(|refused| error = Err(refused)).ok()
+                }
+                _ => None,
+            });
+            error?;
+            let Some((_, first)) = &batch[0] else { return Err(Errno::EINVAL) };
+            if self.udps[state].count() > 0 {
+                return Err(Errno::EAGAIN);
             }
-            let datagrams =
-                batch.iter().flatten().map(|(buffers, to)| Outgoing { buffers, to: to.as_ref(), options: None });
-            match send_some(&mut self.kernel, fd, datagrams) {
-                Ok(0) => break,
+            if self.udps[state].fd.is_none() {
+                self.bind_to_send(key, first.as_ref().map(A::as_address))?;
+            }
+            match self.send_gathered(state, &batch) {
                 Ok(more) => sent += more,
                 Err(error) if sent == 0 => return Err(error),
-                Err(_) => break,
+                Err(_) => return Ok(sent),
+            }
+            if sent == count {
+                return Ok(sent);
             }
         }
-        Ok(sent)
+    }
+
+    /// Sends the first of these datagrams, as many as the kernel takes at once, or returns the error of the very first.
+    fn send_gathered<T: Buffers, A: AsAddress>(
+        &mut self,
+        state: u32,
+        datagrams: &[Option<(T, Option<A>)>],
+    ) -> Result<usize> {
+        let Udp { fd, joins, .. } = &mut self.udps[state];
+        let fd = fd.as_ref().ok_or(Errno::EBADF)?;
+        let mut rest = datagrams.iter().map_while(Option::as_ref);
+        let mut sent = 0;
+        loop {
+            let outgoing = rest.clone().map(|(buffers, to)| Outgoing {
+                buffers,
+                to: to.as_ref().map(A::as_address),
+                options: None,
+            });
+            match send_some(&mut self.kernel, fd, joins, outgoing) {
+                Ok(0) => return Ok(sent),
+                Ok(more) => {
+                    sent += more;
+                    rest.nth(more - 1);
+                }
+                Err(error) if sent == 0 => return Err(error),
+                Err(_) => return Ok(sent),
+            }
+        }
     }
 
     /// The datagrams whose sending was not told yet, and their bytes.
@@ -288,41 +373,56 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.send_queued_datagrams(index);
         self.step.stage = Stage::UdpReport;
-        self.step.reports = self.udps[self.step.state].done.len();
+        self.step.reports = self.udps[self.step.state].ended;
         self.step_report_sent()
     }
 
     /// Sends what is queued until all is sent, the kernel takes no more, or one fails. But for the second, what is queued
     /// by then, also by the reports' callbacks, has its turn in pending's next round.
+    #[inline]
     fn send_queued_datagrams(&mut self, index: u32) {
-        let Udp { fd, flags, sends, done, .. } = &mut self.udps[self.slots[index].state];
-        let Some(fd) = fd else { return };
-        if sends.is_empty() {
+        let udp = &self.udps[self.step.state];
+        if udp.ended == udp.sends.len() {
             return;
         }
-        while let Some(first) = sends.front_mut() {
+        if self.send_all_queued() {
+            self.feed_udp(index);
+        } else {
+            self.mark_unsynced(index);
+        }
+    }
+
+    /// False when the kernel takes no more.
+    fn send_all_queued(&mut self) -> bool {
+        let Udp { fd: Some(fd), flags, joins, sends, ended, .. } = &mut self.udps[self.step.state] else {
+            return false;
+        };
+        while let Some(first) = sends.get_mut(*ended) {
             let sent = if first.options.segment_size.is_some() {
-                let Send { to, options, buffers, segments, .. } = first;
-                let to = Target { address: to.as_ref(), options: *options };
-                segments.send(&mut self.kernel, fd, flags, &to, buffers.get(0)).map(|()| 1)
+                let mut segments = first.segments;
+                let Some(buffers) = &first.buffers else { return false };
+                let to = Target { address: first.address(), options: first.options };
+                let sent = segments.send(&mut self.kernel, fd, flags, &to, buffers.get(0)).map(|()| 1);
+                first.segments = segments;
+                sent
             } else {
-                let single = sends.iter().take(BATCH).take_while(|send| send.options.segment_size.is_none());
-                send_some(&mut self.kernel, fd, single.map(Send::outgoing))
+                send_some(&mut self.kernel, fd, joins, in_a_row(sends, *ended).map_while(Send::outgoing))
             };
             match sent {
-                // `prepare_send` has made room in `done` for all of them.
-                Ok(0) | Err(Errno::EAGAIN) => return,
-                Ok(sent) => done.extend(sends.drain(..sent).map(|send| send.end(Ok(())))),
+                Ok(0) | Err(Errno::EAGAIN) => return false,
+                Ok(sent) => *ended += sent,
                 Err(error) => {
-                    done.extend(sends.pop_front().map(|send| send.end(Err(error))));
+                    sends[*ended].result = Err(error);
+                    *ended += 1;
                     break;
                 }
             }
         }
-        self.feed_udp(index);
+        true
     }
 
     /// Reports what had been sent when this began, also if one of the callbacks closes the handle.
+    #[inline]
     pub(crate) fn step_report_sent(&mut self) -> Option<Event<U>> {
         if self.step.reports > 0 {
             self.step.reports -= 1;
@@ -330,13 +430,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.step.stage = Stage::None;
         let index = self.step.key.index;
-        if !self.slots[index].has(flag::CLOSING) && self.udps[self.step.state].sends.is_empty() {
+        let udp = &self.udps[self.step.state];
+        if udp.ended == udp.sends.len() && !self.slots[index].has(flag::CLOSING) {
             self.end_sending(index);
         }
         None
     }
 
     /// Everything that was to be sent is.
+    #[inline]
     pub(crate) fn end_sending(&mut self, index: u32) {
         self.unwant(index, Readiness::WRITE);
         if self.udp_rests(index) {
@@ -345,88 +447,42 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Reports the datagram whose sending ended first.
+    #[inline]
     pub(crate) fn report_datagram(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let udp = &mut self.udps[state];
-        let Sent { user, result, total, buffers } = udp.done.pop_front()?;
+        if udp.ended == 0 {
+            return None;
+        }
+        let Send { user, result, total, buffers, .. } = udp.sends.pop_front()?;
+        if udp.sends.is_empty() {
+            // So the next ones lie in a row.
+            udp.sends.clear();
+        }
+        udp.ended -= 1;
         udp.queued -= total;
         self.spent = buffers;
         self.requests -= 1;
         Some(Event::Sent { key, user, result })
     }
 
+    /// What [`Core::next`] would give, if that is again an event of the same kind and handle as the last one,
+    /// [`Event::Sent`]: `user` and `result` of it. It gets there quicker, and where many datagrams are sent it is most of
+    /// what there is to tell.
+    #[inline]
+    pub fn next_sent(&mut self) -> Option<(U, Result<()>)> {
+        if self.step.stage != Stage::UdpReport {
+            return None;
+        }
+        match self.step_report_sent() {
+            Some(Event::Sent { user, result, .. }) => Some((user, result)),
+            _ => None,
+        }
+    }
+
     /// Ends the sends that have not gone, of a handle that is closed.
     pub(crate) fn cancel_sends(&mut self, state: u32) {
-        let Udp { sends, done, .. } = &mut self.udps[state];
-        done.extend(sends.drain(..).map(|send| send.end(Err(Errno::ECANCELED))));
+        let Udp { sends, ended, .. } = &mut self.udps[state];
+        sends.range_mut(*ended..).for_each(|send| send.result = Err(Errno::ECANCELED));
+        *ended = sends.len();
     }
-}
-
-/// One system call: sends the first of the datagrams, as many as the kernel takes and one call can hold. ENOBUFS is
-/// EAGAIN: the kernel is short of memory now, and will say when it is writable.
-fn send_some<'a, K: Kernel, T: Buffers + 'a>(
-    kernel: &mut K,
-    fd: &K::Fd,
-    mut datagrams: impl Iterator<Item = Outgoing<'a, T>>,
-) -> Result<usize> {
-    let Some(outgoing) = datagrams.next() else { return Ok(0) };
-    let Outgoing { buffers: first, to, options } = outgoing;
-    let sent = match first.count() {
-        1 => {
-            let mut slices = [IoSlice::new(&[]); PARTS];
-            slices[0] = IoSlice::new(first.get(0));
-            send_batch(kernel, fd, (to, options), slices, 1, datagrams)
-        }
-        count if count <= PARTS => {
-            let mut slices = [IoSlice::new(&[]); PARTS];
-            fill(&mut slices, first);
-            send_batch(kernel, fd, (to, options), slices, count, datagrams)
-        }
-        count if count <= GATHER => {
-            let mut slices = [IoSlice::new(&[]); GATHER];
-            fill(&mut slices, first);
-            kernel.send_datagrams(fd, &[Datagram { to, parts: &slices[..count], options }])
-        }
-        // More than the system takes for one datagram.
-        _ => Err(Errno::EMSGSIZE),
-    };
-    match sent {
-        Err(Errno::ENOBUFS) => Err(Errno::EAGAIN),
-        sent => sent,
-    }
-}
-
-fn fill<'a>(slices: &mut [IoSlice<'a>], buffers: &'a impl Buffers) {
-    for (nth, slice) in slices[..buffers.count()].iter_mut().enumerate() {
-        *slice = IoSlice::new(buffers.get(nth));
-    }
-}
-
-/// Sends a datagram of `used` parts together with those behind it that there is room for.
-fn send_batch<'a, K: Kernel, T: Buffers + 'a>(
-    kernel: &mut K,
-    fd: &K::Fd,
-    first: (Option<&'a Address>, Option<&'a SendOptions>),
-    mut slices: [IoSlice<'a>; PARTS],
-    mut used: usize,
-    others: impl Iterator<Item = Outgoing<'a, T>>,
-) -> Result<usize> {
-    // For each datagram where it goes and how, and where its parts end.
-    let mut ends = [(first, used); BATCH];
-    let mut count = 1;
-    for Outgoing { buffers, to, options } in others.take(BATCH - 1) {
-        if buffers.count() > PARTS - used {
-            break;
-        }
-        fill(&mut slices[used..], buffers);
-        used += buffers.count();
-        ends[count] = ((to, options), used);
-        count += 1;
-    }
-    let mut datagrams = [Datagram { to: None, parts: &[], options: None }; BATCH];
-    let mut begin = 0;
-    for (datagram, &((to, options), end)) in datagrams.iter_mut().zip(&ends[..count]) {
-        *datagram = Datagram { to, parts: &slices[begin..end], options };
-        begin = end;
-    }
-    kernel.send_datagrams(fd, &datagrams[..count])
 }

@@ -3,9 +3,9 @@
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use oxuv_os::{Address, Errno};
+use oxuv_os::{Errno, InternetAddress};
 
-use crate::kernel::{Received, UdpBindFlags};
+use crate::kernel::{Batch, Received, UdpBindFlags};
 use crate::sim::{Faults, Sim};
 use crate::{Config, Core, DATAGRAM_SIZE, Event, Key, Mode, One};
 
@@ -23,8 +23,8 @@ fn peer() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 9).into()
 }
 
-fn address() -> Address {
-    Address::from(&peer())
+fn address() -> InternetAddress {
+    InternetAddress::from(&peer())
 }
 
 /// What a handle has heard.
@@ -55,7 +55,7 @@ impl Bed {
 
     fn send(&mut self, nth: u32, bytes: &[u8]) -> bool {
         let to = address();
-        let sent = self.core.udp_send(self.udp, nth, Some(&to), One(bytes.to_vec()), |bytes| bytes);
+        let sent = self.core.udp_send(self.udp, nth, Some(to.as_ref()), One(bytes.to_vec()), |bytes| bytes);
         sent.unwrap().is_some()
     }
 
@@ -79,9 +79,10 @@ impl Bed {
                 }
                 Event::NeedDatagramBuffer { key, .. } if self.core.udp_receives_several(key) => {
                     let mut buf = vec![MaybeUninit::uninit(); size];
-                    match self.core.udp_receive_several_into(key, &mut buf) {
-                        Ok(batch) if batch.is_empty() => hear(self, Heard::Nothing),
-                        Ok(batch) => (0..batch.len()).for_each(|nth| {
+                    let mut batch = Batch::default();
+                    match self.core.udp_receive_several_into(key, &mut buf, &mut batch) {
+                        Ok(()) if batch.is_empty() => hear(self, Heard::Nothing),
+                        Ok(()) => (0..batch.len()).for_each(|nth| {
                             if self.core.udp_is_receiving(key) {
                                 hear(self, got(batch.get(nth)));
                             }
@@ -91,8 +92,10 @@ impl Bed {
                 }
                 Event::NeedDatagramBuffer { key, .. } => {
                     let mut buf = vec![MaybeUninit::uninit(); size];
-                    let heard = match self.core.udp_receive_into(key, &mut buf) {
-                        Ok(received) => received.as_ref().map_or(Heard::Nothing, got),
+                    let mut received = Received::none();
+                    let heard = match self.core.udp_receive_into(key, &mut buf, &mut received) {
+                        Ok(true) => got(&received),
+                        Ok(false) => Heard::Nothing,
                         Err(error) => Heard::Failed(error),
                     };
                     hear(self, heard);
@@ -119,11 +122,11 @@ fn a_datagram_that_goes_at_once_is_reported_later() {
     assert_eq!(bed.sim.take_letters().len(), 1);
     // The next waits for the report of the first.
     assert!(!bed.send(2, b""));
-    assert_eq!(bed.core.udp_try_send(bed.udp, Some(&address()), &One(b"x")), Err(Errno::EAGAIN));
+    assert_eq!(bed.core.udp_try_send(bed.udp, Some(address().as_ref()), &One(b"x")), Err(Errno::EAGAIN));
     assert_eq!(numbers(&bed.run(Mode::Default, 0)), [1, 2]);
     assert!(!bed.core.is_active(bed.udp));
     assert_eq!(bed.core.udp_send_queue(bed.udp), Ok((0, 0)));
-    assert_eq!(bed.core.udp_try_send(bed.udp, Some(&address()), &One(b"x")), Ok(1));
+    assert_eq!(bed.core.udp_try_send(bed.udp, Some(address().as_ref()), &One(b"x")), Ok(1));
     let letters = bed.sim.take_letters();
     assert_eq!(letters.iter().map(|letter| letter.bytes.len()).collect::<Vec<_>>(), [0, 1]);
 }
@@ -261,7 +264,7 @@ fn a_connected_handle_is_told_of_a_refusal() {
     assert_eq!(bed.core.udp_connect(bed.udp, None), Err(Errno::ENOTCONN));
     bed.core.udp_connect(bed.udp, Some(&peer())).unwrap();
     assert_eq!(bed.core.udp_connect(bed.udp, Some(&peer())), Err(Errno::EISCONN));
-    assert_eq!(bed.core.udp_try_send(bed.udp, Some(&address()), &One(b"x")), Err(Errno::EISCONN));
+    assert_eq!(bed.core.udp_try_send(bed.udp, Some(address().as_ref()), &One(b"x")), Err(Errno::EISCONN));
     assert_eq!(bed.core.udp_try_send(bed.udp, None, &One(b"x")), Ok(1));
     let letter = bed.sim.take_letters().remove(0);
     let number = bed.core.descriptor_number(bed.udp).unwrap();
@@ -282,7 +285,7 @@ fn refusals_are_received_from_the_queue_of_errors() {
         (bed.core.udp_init(1, false).unwrap(), UdpBindFlags { receive_errors: true, ..Default::default() });
     bed.core.udp_bind(udp, &(Ipv4Addr::LOCALHOST, 0).into(), flags).unwrap();
     bed.core.udp_receive_start(udp).unwrap();
-    assert_eq!(bed.core.udp_try_send(udp, Some(&address()), &One(b"ping")), Ok(4));
+    assert_eq!(bed.core.udp_try_send(udp, Some(address().as_ref()), &One(b"ping")), Ok(4));
     let letter = bed.sim.take_letters().remove(0);
     let fd = std::mem::ManuallyDrop::new(bed.sim.own(bed.core.descriptor_number(udp).unwrap()));
     bed.sim.refuse_letter(&fd, &letter);

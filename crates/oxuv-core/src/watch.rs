@@ -43,6 +43,8 @@ pub(crate) struct Watches {
     pub(crate) retries: Vec<Key>,
     /// Poll handles whose descriptor turned out to be closed. They are still to be told.
     pub(crate) failed: Vec<Key>,
+    /// There are changes of files to tell of, or directories to look through.
+    pub(crate) has_changes: bool,
     /// For each number of a descriptor the slot of the handle that wants to know of it, or wanted to last, or [`NOBODY`].
     owners: Vec<u32>,
 }
@@ -66,10 +68,16 @@ impl Watches {
 }
 
 impl Watches {
-    /// True if some could not be watched, which a wait must not last for.
+    /// True if there is something that a wait must not last for.
     #[inline]
     pub(crate) fn must_look_after(&self) -> bool {
-        !self.retries.is_empty() || !self.failed.is_empty()
+        !self.retries.is_empty() || self.must_tell()
+    }
+
+    /// True if there is something to tell of, whatever the kernel says.
+    #[inline]
+    pub(crate) fn must_tell(&self) -> bool {
+        !self.failed.is_empty() || self.has_changes
     }
 }
 
@@ -81,6 +89,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match slot.kind {
             Kind::Poll => &mut self.polls[slot.state],
             Kind::Udp => &mut self.udps[slot.state].watch,
+            Kind::Process => &mut self.processes.slab[slot.state].watch,
             _ => &mut self.streams[slot.state].watch,
         }
     }
@@ -90,13 +99,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match slot.kind {
             Kind::Poll => &self.polls[slot.state],
             Kind::Udp => &self.udps[slot.state].watch,
+            Kind::Process => &self.processes.slab[slot.state].watch,
             _ => &self.streams[slot.state].watch,
         }
     }
 
     /// The number of handles that have a watch.
     pub(crate) fn watchers(&self) -> usize {
-        self.streams.len() + self.udps.len() + self.polls.len()
+        self.streams.len() + self.udps.len() + self.polls.len() + self.processes.slab.len()
     }
 
     /// The number of the descriptor that a handle has, be it its own or somebody else's.
@@ -105,7 +115,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EBADF when it has none (yet, or any more); EINVAL for a stale key, and for kinds that never have one.
     #[doc(alias = "uv_fileno")]
     pub fn descriptor_number(&self, key: Key) -> Result<i32> {
-        let number = self.watch(Self::find_watcher(&self.slots, key).ok_or(Errno::EINVAL)?).number;
+        let index = Self::find_watcher(&self.slots, key).ok_or(Errno::EINVAL)?;
+        if self.slots[index].kind == Kind::Process {
+            // What it has is for us.
+            return Err(Errno::EINVAL);
+        }
+        let number = self.watch(index).number;
         if number < 0 { Err(Errno::EBADF) } else { Ok(number) }
     }
 
@@ -114,19 +129,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn find_watcher(slots: &Slots<U>, key: Key) -> Option<u32> {
         let index = slots.find(key).ok()?;
         let kind = slots[index].kind;
-        (kind.is_stream() || matches!(kind, Kind::Udp | Kind::Poll)).then_some(index)
+        (kind.is_stream() || matches!(kind, Kind::Udp | Kind::Poll | Kind::Process)).then_some(index)
     }
 
     /// Adds to what we want to know of a handle's descriptor.
     #[inline]
     pub(crate) fn want(&mut self, index: u32, readiness: Readiness) {
+        self.want_unsaid(index, readiness);
+        self.mark_unsynced(index);
+    }
+
+    /// As [`Core::want`], but the kernel is not told for now.
+    #[inline]
+    pub(crate) fn want_unsaid(&mut self, index: u32, readiness: Readiness) {
         let watch = self.watch_mut(index);
         let (number, is_new) = (watch.number, watch.wanted.is_empty());
         watch.wanted |= readiness;
         if is_new {
             self.own(number, index);
         }
-        self.mark_unsynced(index);
     }
 
     /// The kernel is about to be told that this handle wants to know of a descriptor.
@@ -149,6 +170,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let watch = match kind {
             Kind::Udp => &self.udps[state].watch,
             Kind::Poll => &self.polls[state],
+            Kind::Process => &self.processes.slab[state].watch,
             kind if kind.is_stream() => &self.streams[state].watch,
             _ => return None,
         };
@@ -173,15 +195,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.mark_unsynced(index);
     }
 
-    /// True if the kernel is to be told something before the next wait.
+    /// True if the kernel is to be told something before the next wait, or something is left to be told to the front.
     pub(crate) fn must_sync(&self) -> bool {
         let is_new = |watch: &Watch| !watch.wanted.is_empty() && watch.wanted != watch.watched;
         let find = |&key| Self::find_watcher(&self.slots, key);
-        self.watches.unsynced.iter().filter_map(find).any(|index| is_new(self.watch(index)))
+        self.watches.has_changes || self.watches.unsynced.iter().filter_map(find).any(|index| is_new(self.watch(index)))
     }
 
     #[inline]
-    fn mark_unsynced(&mut self, index: u32) {
+    pub(crate) fn mark_unsynced(&mut self, index: u32) {
         let key = self.slots.key(index);
         let watch = self.watch_mut(index);
         if watch.wanted != watch.watched && !watch.is_unsynced {
@@ -211,6 +233,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn retry_later(&mut self, index: u32) {
         self.unwatch(index);
         self.watches.retries.push(self.slots.key(index));
+    }
+
+    /// The kernel has forgotten what it was told: has it told anew. There is room in the list for all.
+    pub(crate) fn watch_anew(&mut self) {
+        let mut walk = self.slots.walk_all();
+        while let Some(index) = self.slots.step_all(&mut walk) {
+            if Self::find_watcher(&self.slots, self.slots.key(index)).is_some() {
+                self.watch_mut(index).watched = Readiness::empty();
+                self.mark_unsynced(index);
+            }
+        }
     }
 
     /// Lets those that are to be tried again be told to the kernel.

@@ -116,7 +116,7 @@ fn a_hang_up_that_was_told_to_a_writer_only_is_no_end_for_a_new_reader() {
 fn a_coarse_loop_waits_for_a_fine_timer_asleep() {
     let sim = Sim::new(1, Faults::none());
     sim.set_wait_limit(10);
-    let mut core: Loop = Core::new(sim.clone(), Config { grain: 1_000_000 }).unwrap();
+    let mut core: Loop = Core::new(sim.clone(), Config { grain: 1_000_000, ..Config::default() }).unwrap();
     let timer = core.timer_init(()).unwrap();
     core.timer_start(timer, 1, 0).unwrap();
     core.begin(Mode::Default);

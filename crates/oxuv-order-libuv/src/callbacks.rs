@@ -73,6 +73,34 @@ pub(crate) unsafe extern "C" fn on_poll<const OTHER: bool>(handle: *mut uv_poll_
     unsafe { slot(handle) }.tell(OTHER, What::Itself, None, text);
 }
 
+pub(crate) unsafe extern "C" fn on_signal<const OTHER: bool>(handle: *mut uv_signal_t, _signum: c_int) {
+    // SAFETY: the library passes a handle of ours.
+    unsafe { slot(handle) }.tell(OTHER, What::Itself, None, String::new());
+}
+
+pub(crate) unsafe extern "C" fn on_fs_event<const OTHER: bool>(
+    handle: *mut uv_fs_event_t,
+    name: *const c_char,
+    _events: c_int,
+    status: c_int,
+) {
+    // SAFETY: a name that is not null is a C string.
+    let name = || unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+    let text = if status < 0 { error_name(status) } else { name() };
+    // SAFETY: the library passes a handle of ours.
+    unsafe { slot(handle) }.tell(OTHER, What::Itself, None, text);
+}
+
+pub(crate) unsafe extern "C" fn on_fs_poll<const OTHER: bool>(
+    handle: *mut uv_fs_poll_t,
+    status: c_int,
+    _before: *const uv_stat_t,
+    _now: *const uv_stat_t,
+) {
+    // SAFETY: the library passes a handle of ours.
+    unsafe { slot(handle) }.tell(OTHER, What::Itself, None, result(status));
+}
+
 pub(crate) const LETTERS: [(char, uv_poll_event); 4] = [
     ('r', uv_poll_event_UV_READABLE),
     ('w', uv_poll_event_UV_WRITABLE),

@@ -2,9 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::ffi::{c_int, c_uint};
+use std::ffi::{CString, c_int, c_uint};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr::from_mut;
 use std::rc::Rc;
 
@@ -132,8 +134,11 @@ impl Driver for Libuv {
                 let callback = Some(on_itself::<uv_async_t, false> as unsafe extern "C" fn(_));
                 self.make(name, |handle| call!(self.uv_async_init(self.lp, handle, callback)))
             }
+            Kind::FsEvent => self.make(name, |handle| call!(self.uv_fs_event_init(self.lp, handle))),
+            Kind::FsPoll => self.make(name, |handle| call!(self.uv_fs_poll_init(self.lp, handle))),
             Kind::Tcp => self.make(name, |handle| call!(self.uv_tcp_init(self.lp, handle))),
             Kind::Udp => self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, 0))),
+            Kind::Signal => self.make(name, |handle| call!(self.uv_signal_init(self.lp, handle))),
             Kind::UdpSeveral => {
                 let flags = uv_udp_flags_UV_UDP_RECVMMSG as c_uint;
                 self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, flags)))
@@ -179,6 +184,9 @@ impl Driver for Libuv {
             uv_handle_type_UV_PREPARE => call!(self.uv_prepare_stop(self.get(name))),
             uv_handle_type_UV_CHECK => call!(self.uv_check_stop(self.get(name))),
             uv_handle_type_UV_POLL => call!(self.uv_poll_stop(self.get(name))),
+            uv_handle_type_UV_SIGNAL => call!(self.uv_signal_stop(self.get(name))),
+            uv_handle_type_UV_FS_EVENT => call!(self.uv_fs_event_stop(self.get(name))),
+            uv_handle_type_UV_FS_POLL => call!(self.uv_fs_poll_stop(self.get(name))),
             uv_handle_type_UV_TCP => call!(self.uv_read_stop(self.get(name))),
             uv_handle_type_UV_UDP => call!(self.uv_udp_recv_stop(self.get(name))),
             _ => panic!("{name} cannot be stopped"),
@@ -226,6 +234,27 @@ impl Driver for Libuv {
         let wanted = LETTERS.iter().filter(|(letter, _)| letters.contains(*letter));
         let wanted = wanted.fold(0, |all, (_, bit)| all | *bit as c_int);
         named(call!(self.uv_poll_start(self.get(&callback.name), wanted, pick!(callback, on_poll))))
+    }
+
+    fn signal_start(&self, callback: &Callback, number: i32, once: bool) -> Outcome {
+        let (handle, cb) = (self.get(&callback.name), pick!(callback, on_signal));
+        named(if once {
+            call!(self.uv_signal_start_oneshot(handle, cb, number))
+        } else {
+            call!(self.uv_signal_start(handle, cb, number))
+        })
+    }
+
+    fn fs_event_start(&self, by: &Callback, path: &Path) -> Outcome {
+        let path = CString::new(path.as_os_str().as_bytes()).expect("a path has no zero byte");
+        let handle = self.get(&by.name);
+        named(call!(self.uv_fs_event_start(handle, pick!(by, on_fs_event), path.as_ptr(), 0)))
+    }
+
+    fn fs_poll_start(&self, by: &Callback, path: &Path, interval: u32) -> Outcome {
+        let path = CString::new(path.as_os_str().as_bytes()).expect("a path has no zero byte");
+        let handle = self.get(&by.name);
+        named(call!(self.uv_fs_poll_start(handle, pick!(by, on_fs_poll), path.as_ptr(), interval)))
     }
 
     fn hear_alloc(&self, name: &str) {

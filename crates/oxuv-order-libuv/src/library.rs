@@ -70,6 +70,16 @@ functions! {
     fn uv_poll_init(*mut uv_loop_t, *mut uv_poll_t, c_int) -> c_int;
     fn uv_poll_start(*mut uv_poll_t, c_int, uv_poll_cb) -> c_int;
     fn uv_poll_stop(*mut uv_poll_t) -> c_int;
+    fn uv_signal_init(*mut uv_loop_t, *mut uv_signal_t) -> c_int;
+    fn uv_signal_start(*mut uv_signal_t, uv_signal_cb, c_int) -> c_int;
+    fn uv_signal_start_oneshot(*mut uv_signal_t, uv_signal_cb, c_int) -> c_int;
+    fn uv_signal_stop(*mut uv_signal_t) -> c_int;
+    fn uv_fs_event_init(*mut uv_loop_t, *mut uv_fs_event_t) -> c_int;
+    fn uv_fs_event_start(*mut uv_fs_event_t, uv_fs_event_cb, *const c_char, c_uint) -> c_int;
+    fn uv_fs_event_stop(*mut uv_fs_event_t) -> c_int;
+    fn uv_fs_poll_init(*mut uv_loop_t, *mut uv_fs_poll_t) -> c_int;
+    fn uv_fs_poll_start(*mut uv_fs_poll_t, uv_fs_poll_cb, *const c_char, c_uint) -> c_int;
+    fn uv_fs_poll_stop(*mut uv_fs_poll_t) -> c_int;
     fn uv_tcp_init(*mut uv_loop_t, *mut uv_tcp_t) -> c_int;
     fn uv_tcp_open(*mut uv_tcp_t, c_int) -> c_int;
     fn uv_tcp_bind(*mut uv_tcp_t, *const sockaddr, c_uint) -> c_int;

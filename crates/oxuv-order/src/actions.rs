@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::thread::sleep;
 use std::time::Duration;
 
+use oxuv::Signal;
+
 use crate::driver::{Callback, Driver, Kind, Mode, Outcome};
 use crate::outside::{ANY_PORT, tcp_pair};
 use crate::runner::Runner;
@@ -58,12 +60,22 @@ impl<D: Driver> Runner<D> {
             ("active?", [name]) => driver.is_active(name).text(),
             ("closing?", [name]) => driver.is_closing(name).text(),
             ("ref?", [name]) => driver.has_ref(name).text(),
+            ("start", [name, file, interval]) if self.kind(&callback(name).name) == "fs_poll" => {
+                let path = self.outside.directory().join(file);
+                driver.fs_poll_start(&callback(name), &path, parse(interval) as u32).text()
+            }
             ("start", [name, timeout, repeat]) => {
                 driver.timer_start(&callback(name), parse(timeout), parse(repeat)).text()
             }
             ("start", [name, how]) if self.kind(&callback(name).name) == "poll" => {
                 driver.poll_start(&callback(name), how).text()
             }
+            ("start" | "start_once", [name, signal]) if self.kind(&callback(name).name) == "signal" => {
+                driver.signal_start(&callback(name), self.signal(signal), verb == "start_once").text()
+            }
+            ("raise", [signal]) => ok(|| Signal::raise(self.signal(signal)).unwrap()),
+            ("start", [name, "files"]) => driver.fs_event_start(&callback(name), self.outside.directory()).text(),
+            ("make", names) => ok(|| names.iter().for_each(|name| self.outside.make_file(name))),
             ("start", [name, timeout]) => driver.timer_start(&callback(name), parse(timeout), 0).text(),
             ("start", [name]) => driver.watcher_start(&callback(name)).text(),
             ("again", [name]) => driver.timer_again(name).text(),
@@ -144,6 +156,16 @@ impl<D: Driver> Runner<D> {
         if self.kind(name) == "tcp" { self.outside.refusing() } else { self.outside.refusing_datagrams() }
     }
 
+    /// The number of a signal. All scripts share the process and its signals, so one that has any has them for itself.
+    fn signal(&self, word: &str) -> i32 {
+        self.hold_signals();
+        match word {
+            "one" => Signal::USR1,
+            "two" => Signal::USR2,
+            _ => parse(word) as i32,
+        }
+    }
+
     fn init(&self, kind: Kind, verb: &str, name: &str) -> Outcome {
         self.set_kind(name, verb);
         self.driver.init(kind, name)
@@ -182,6 +204,9 @@ fn kind_of(word: &str) -> Option<Kind> {
         "tcp" => Kind::Tcp,
         "udp" => Kind::Udp,
         "udp_several" => Kind::UdpSeveral,
+        "signal" => Kind::Signal,
+        "fs_event" => Kind::FsEvent,
+        "fs_poll" => Kind::FsPoll,
         _ => return None,
     })
 }

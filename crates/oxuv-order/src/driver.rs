@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::Side;
@@ -23,6 +24,9 @@ pub enum Kind {
     Udp,
     /// One that receives several datagrams at a time.
     UdpSeveral,
+    Signal,
+    FsEvent,
+    FsPoll,
 }
 
 /// How long a run goes on.
@@ -47,7 +51,7 @@ pub struct Callback {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum What {
-    /// Timer, idle, prepare, check, async or poll: what the handle is there for.
+    /// Timer, idle, prepare, check, async, poll, signal or watched files: what the handle is there for.
     Itself,
     Close,
     Connection,
@@ -169,6 +173,12 @@ pub trait Driver {
     fn async_send(&self, name: &str) -> Outcome;
     /// The letters are `r`, `w`, `d` (disconnect) and `p` (priority).
     fn poll_start(&self, callback: &Callback, letters: &str) -> Outcome;
+    /// Waits for the signal of this number, for the first one only with `once`.
+    fn signal_start(&self, callback: &Callback, number: i32, once: bool) -> Outcome;
+
+    fn fs_event_start(&self, callback: &Callback, path: &Path) -> Outcome;
+    /// In milliseconds.
+    fn fs_poll_start(&self, callback: &Callback, path: &Path, interval: u32) -> Outcome;
 
     /// Tells from now on also when memory is asked for, and when it comes back unused.
     fn hear_alloc(&self, name: &str);

@@ -1,11 +1,13 @@
 //! What scripts do without the loop: the other ends of descriptors, and addresses where nobody listens.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rustix::net::{AddressFamily, SocketType};
 
@@ -23,6 +25,27 @@ pub(crate) struct Outside {
     mailboxes: RefCell<HashMap<String, UnixDatagram>>,
     /// Bound, but nobody listens there.
     refusing: RefCell<Vec<OwnedFd>>,
+    /// Where files are made.
+    directory: OnceCell<Directory>,
+}
+
+/// A directory of a script's own, which is removed with this.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Directory {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("oxuv-order-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).unwrap();
+        Directory(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 impl Outside {
@@ -83,6 +106,16 @@ impl Outside {
     /// A poll handle's own end writes.
     pub(crate) fn spill(&self, name: &str, count: usize) {
         self.polled.borrow_mut().get_mut(name).unwrap().write_all(&vec![b'x'; count]).unwrap();
+    }
+
+    /// The directory that files are made in.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory.get_or_init(Directory::new).0
+    }
+
+    /// Makes an empty file in there, by one change.
+    pub(crate) fn make_file(&self, name: &str) {
+        std::fs::File::create_new(self.directory().join(name)).unwrap();
     }
 
     /// An address where connections are refused.

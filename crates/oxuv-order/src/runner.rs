@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::driver::{Call, Driver, Listener};
 use crate::outside::Outside;
@@ -43,7 +44,8 @@ pub fn run<D: Driver + 'static>(file: &str, script: &Script) -> Result<(), Strin
                 runner.called(call);
             }
         }));
-        Runner { driver: D::new(listener), outside: Outside::default(), state: RefCell::default() }
+        let (driver, state, signals) = (D::new(listener), RefCell::default(), RefCell::default());
+        Runner { driver, outside: Outside::default(), state, signals }
     });
     for line in script.lines.iter().filter(|line| line.only.is_none_or(|sides| sides.contains(&D::side()))) {
         runner.do_line(line);
@@ -68,6 +70,20 @@ pub(crate) struct Runner<D> {
     pub(crate) driver: D,
     pub(crate) outside: Outside,
     state: RefCell<State>,
+    /// There if the script has signals. Dropped last.
+    signals: RefCell<Option<MutexGuard<'static, ()>>>,
+}
+
+/// The process's signals, which one script has at a time.
+static SIGNALS: Mutex<()> = Mutex::new(());
+
+impl<D> Runner<D> {
+    pub(crate) fn hold_signals(&self) {
+        let mut held = self.signals.borrow_mut();
+        if held.is_none() {
+            *held = Some(SIGNALS.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
 }
 
 #[derive(Default)]

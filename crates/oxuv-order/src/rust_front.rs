@@ -4,9 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::time::Duration;
 
-use oxuv::{Async, Check, Errno, Handle, Idle, Loop, Poll, Prepare, Readiness, Tcp, Timer, Udp};
+use oxuv::{
+    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, Loop, Poll, Prepare, Readiness, Signal, Tcp, Timer, Udp,
+};
 
 use crate::driver::{Callback, Driver, Kind, Listener, Mode, Outcome, What};
 use crate::script::Side;
@@ -26,8 +29,11 @@ enum Any {
     Check(Check),
     Async(Async),
     Poll(Poll),
+    Signal(Signal),
     Tcp(Tcp),
     Udp(Udp),
+    FsEvent(FsEvent),
+    FsPoll(FsPoll),
 }
 
 impl Any {
@@ -39,8 +45,11 @@ impl Any {
             Any::Check(handle) => handle,
             Any::Async(handle) => handle,
             Any::Poll(handle) => handle,
+            Any::Signal(handle) => handle,
             Any::Tcp(handle) => handle,
             Any::Udp(handle) => handle,
+            Any::FsEvent(handle) => handle,
+            Any::FsPoll(handle) => handle,
         }
     }
 }
@@ -143,6 +152,9 @@ impl Driver for RustFront {
             Kind::Tcp => Tcp::new(lp).map(Any::Tcp),
             Kind::Udp => Udp::new(lp).map(Any::Udp),
             Kind::UdpSeveral => Udp::receiving_several(lp).map(Any::Udp),
+            Kind::Signal => Signal::new(lp).map(Any::Signal),
+            Kind::FsEvent => FsEvent::new(lp).map(Any::FsEvent),
+            Kind::FsPoll => FsPoll::new(lp).map(Any::FsPoll),
         };
         named(handle).map(|handle| self.keep(name, handle))
     }
@@ -180,8 +192,11 @@ impl Driver for RustFront {
             Any::Prepare(prepare) => prepare.stop(),
             Any::Check(check) => check.stop(),
             Any::Poll(poll) => poll.stop(),
+            Any::Signal(signal) => signal.stop(),
             Any::Tcp(tcp) => tcp.read_stop(),
             Any::Udp(udp) => udp.receive_stop(),
+            Any::FsEvent(watch) => watch.stop(),
+            Any::FsPoll(watch) => watch.stop(),
             Any::Async(_) => panic!("an async handle cannot be stopped"),
         })
     }
@@ -230,6 +245,30 @@ impl Driver for RustFront {
         named(poll.start(wanted.map(|(_, bit)| *bit).collect(), move |_, ready| {
             let text = ready.map_or_else(|error| format!("{error:?}"), letters_of);
             listener.tell(&callback, What::Itself, None, text);
+        }))
+    }
+
+    fn signal_start(&self, callback: &Callback, number: i32, once: bool) -> Outcome {
+        let Any::Signal(signal) = self.get(&callback.name) else { panic!("{callback} is no signal handle") };
+        let (listener, callback) = (self.listener.clone(), callback.clone());
+        let tell = move |_: &Signal, _| listener.tell(&callback, What::Itself, None, "");
+        named(if once { signal.start_once(number, tell) } else { signal.start(number, tell) })
+    }
+
+    fn fs_event_start(&self, callback: &Callback, path: &Path) -> Outcome {
+        let Any::FsEvent(watch) = self.get(&callback.name) else { panic!("{callback} watches no files") };
+        let (listener, callback) = (self.listener.clone(), callback.clone());
+        named(watch.start(path, move |_, happened| {
+            let name = happened.map(|happened| happened.name.unwrap_or_default().to_string_lossy().into_owned());
+            listener.tell(&callback, What::Itself, None, name.unwrap_or_else(|error| format!("{error:?}")));
+        }))
+    }
+
+    fn fs_poll_start(&self, callback: &Callback, path: &Path, interval: u32) -> Outcome {
+        let Any::FsPoll(watch) = self.get(&callback.name) else { panic!("{callback} looks at no file") };
+        let (listener, callback) = (self.listener.clone(), callback.clone());
+        named(watch.start(path, Duration::from_millis(interval.into()), move |_, change| {
+            listener.tell(&callback, What::Itself, None, error_name(change.map(|_| ())));
         }))
     }
 

@@ -11,7 +11,7 @@ use libc::{c_int, iovec, mmsghdr, msghdr, socklen_t};
 use crate::control::{Control, describe, make_room, take_error};
 pub use crate::control::{Ecn, SendOptions};
 use crate::net::SendFlags;
-use crate::{Address, Descriptor, Errno, Result};
+use crate::{Address, AddressRef, Descriptor, Errno, Result};
 
 /// How many datagrams one call sends or receives at most.
 pub const BATCH: usize = 20;
@@ -20,7 +20,7 @@ pub const BATCH: usize = 20;
 #[derive(Debug, Clone, Copy)]
 pub struct Datagram<'a> {
     /// Where to; `None` is where the socket is connected to.
-    pub to: Option<&'a Address>,
+    pub to: Option<AddressRef<'a>>,
     /// What it consists of, at most 1024 parts.
     pub parts: &'a [IoSlice<'a>],
     /// How it is sent; `None` as the socket sends.
@@ -50,15 +50,18 @@ pub struct Received<'a> {
 
 impl<'a> Received<'a> {
     /// Nothing, from nobody.
-    pub const NONE: Received<'static> = Received {
-        bytes: &[],
-        from: Address::none(),
-        is_truncated: false,
-        error: None,
-        segment_size: None,
-        ecn: None,
-        local: None,
-    };
+    #[inline]
+    pub fn none() -> Received<'a> {
+        Received {
+            bytes: &[],
+            from: Address::none(),
+            is_truncated: false,
+            error: None,
+            segment_size: None,
+            ecn: None,
+            local: None,
+        }
+    }
 
     /// The datagrams that `bytes` are: one, if it was not coalesced with others.
     pub fn datagrams(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
@@ -77,7 +80,7 @@ pub struct Batch<'a> {
 
 impl Default for Batch<'_> {
     fn default() -> Self {
-        Batch { received: [Received::NONE; BATCH], count: 0 }
+        Batch { received: [Received::none(); BATCH], count: 0 }
     }
 }
 
@@ -181,9 +184,9 @@ fn send_one_by_one(fd: &Descriptor, datagrams: &[Datagram<'_>], flags: SendFlags
 fn header(datagram: &Datagram<'_>, control: &mut Control) -> msghdr {
     // SAFETY: integers and pointers only; zero is a value of all of them.
     let mut header: msghdr = unsafe { zeroed() };
-    if let Some(to) = datagram.to.filter(|to| !to.is_none()) {
-        header.msg_name = to.as_ptr().cast_mut().cast();
-        header.msg_namelen = to.len();
+    if let Some(to) = datagram.to {
+        header.msg_name = to.bytes().as_ptr().cast_mut().cast();
+        header.msg_namelen = to.bytes().len() as socklen_t;
     }
     // An `IoSlice` is laid out as the system's, says its documentation.
     header.msg_iov = datagram.parts.as_ptr().cast_mut().cast();
@@ -194,13 +197,17 @@ fn header(datagram: &Datagram<'_>, control: &mut Control) -> msghdr {
     header
 }
 
-/// Receives one datagram into `buf`.
+/// Receives one datagram into `buf`; `received`, which was [`Received::none()`], says what is to be said of it.
 ///
 /// # Errors
 /// EAGAIN when there is none; ECONNREFUSED and others that a datagram sent before has met with.
 #[inline]
-pub fn receive<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>], queue: Queue) -> Result<Received<'a>> {
-    let mut received = Received::NONE;
+pub fn receive<'a>(
+    fd: &Descriptor,
+    buf: &'a mut [MaybeUninit<u8>],
+    queue: Queue,
+    received: &mut Received<'a>,
+) -> Result<()> {
     let mut control = MaybeUninit::<Control>::uninit();
     let mut iov = iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
     // SAFETY: integers and pointers only; zero is a value of all of them.
@@ -208,7 +215,7 @@ pub fn receive<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>], queue: Queue
     header.msg_iov = &raw mut iov;
     header.msg_iovlen = 1;
     let len = retry(|| {
-        prepare(&mut header, &mut received, &mut control, queue);
+        prepare(&mut header, received, &mut control, queue);
         // SAFETY: the header names `buf`, `received` and `control`, which are ours until the call is over, with their
         // sizes.
         unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut header, queue.flags()) }
@@ -216,12 +223,13 @@ pub fn receive<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>], queue: Queue
     // SAFETY: the kernel has filled in the header, and `control` is still there; `len` bytes of `buf` are written.
     unsafe {
         received.bytes = buf[..len].assume_init_ref();
-        finish(&header, &mut received, queue);
+        finish(&header, received, queue);
     }
-    Ok(received)
+    Ok(())
 }
 
 /// Receives datagrams into `buf`, each into the next `size` bytes of it: as many as have come and fit, up to [`BATCH`].
+/// They are in `batch` then, which was empty.
 ///
 /// # Errors
 /// EINVAL when there is no room for one; else as [`receive`].
@@ -230,13 +238,13 @@ pub fn receive_several<'a>(
     buf: &'a mut [MaybeUninit<u8>],
     size: usize,
     queue: Queue,
-) -> Result<Batch<'a>> {
+    batch: &mut Batch<'a>,
+) -> Result<()> {
     let mut control = [const { MaybeUninit::<Control>::uninit() }; BATCH];
     let mut iovs = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; BATCH];
     // SAFETY: integers and pointers only; zero is a value of all of them.
     let mut messages: [mmsghdr; BATCH] = unsafe { zeroed() };
     let mut room = 0;
-    let mut batch = Batch::default();
     for (nth, part) in buf.chunks_exact_mut(size).take(BATCH).enumerate() {
         iovs[nth] = iovec { iov_base: part.as_mut_ptr().cast(), iov_len: size };
         let header = &mut messages[nth].msg_hdr;
@@ -257,9 +265,9 @@ pub fn receive_several<'a>(
     let count = match count {
         // A seccomp filter does not know the call for several.
         Err(Errno::ENOSYS | Errno::EPERM) => {
-            let mut one = Batch::default();
-            one.push(receive(fd, &mut buf[..size], queue)?);
-            return Ok(one);
+            receive(fd, &mut buf[..size], queue, &mut batch.received[0])?;
+            batch.count = 1;
+            return Ok(());
         }
         count => count?,
     };
@@ -272,7 +280,7 @@ pub fn receive_several<'a>(
         }
     }
     batch.count = count;
-    Ok(batch)
+    Ok(())
 }
 
 /// Makes a header ready for a datagram to be received.

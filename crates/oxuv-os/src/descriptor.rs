@@ -38,6 +38,19 @@ impl From<Standard> for Descriptor {
     }
 }
 
+impl Descriptor {
+    /// A descriptor that is closed in any case. In a process without standard streams it gets another number.
+    ///
+    /// # Errors
+    /// EMFILE.
+    pub fn not_standard(fd: OwnedFd) -> Result<Descriptor> {
+        if fd.as_raw_fd() > libc::STDERR_FILENO {
+            return Ok(fd.into());
+        }
+        Ok(rustix::io::fcntl_dupfd_cloexec(&fd, libc::STDERR_FILENO + 1)?.into())
+    }
+}
+
 impl From<OwnedFd> for Descriptor {
     #[inline]
     fn from(fd: OwnedFd) -> Self {
@@ -91,6 +104,24 @@ pub fn set_nonblocking(number: RawFd) -> Result<()> {
 /// EBADF.
 pub fn set_blocking(number: RawFd) -> Result<()> {
     change_flags(number, |flags| flags & !libc::O_NONBLOCK)
+}
+
+/// A number, if there is a descriptor of it.
+///
+/// # Errors
+/// EBADF.
+pub fn check_open(number: RawFd) -> Result<RawFd> {
+    // SAFETY: a number only.
+    let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
+    if flags < 0 { Err(std::io::Error::last_os_error().into()) } else { Ok(number) }
+}
+
+/// Has a number of ours stand for another file, which it closes on exec; what it stood for is closed. So whoever has kept
+/// the number has the new file.
+pub(crate) fn replace(number: RawFd, new: &OwnedFd) -> Result<()> {
+    // SAFETY: takes integers only. Both are descriptors of ours.
+    let replaced = unsafe { libc::dup3(new.as_raw_fd(), number, libc::O_CLOEXEC) };
+    if replaced < 0 { Err(std::io::Error::last_os_error().into()) } else { Ok(()) }
 }
 
 fn change_flags(number: RawFd, change: impl FnOnce(libc::c_int) -> libc::c_int) -> Result<()> {

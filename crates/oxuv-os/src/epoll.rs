@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::event::{Timespec, epoll};
 
-use crate::{Errno, Result};
+use crate::{Errno, Result, descriptor};
 
-pub use rustix::event::epoll::EventFlags;
+pub use rustix::event::epoll::{EventData, EventFlags};
 
 /// What happened to a descriptor, and the token that it was registered with.
 pub type Event = epoll::Event;
@@ -26,6 +26,15 @@ impl Epoll {
     /// EMFILE, ENFILE, ENOMEM.
     pub fn new() -> Result<Epoll> {
         Ok(Epoll(epoll::create(epoll::CreateFlags::CLOEXEC)?))
+    }
+
+    /// Becomes a new, empty instance under the same number: the one so far is shared with the process that this was forked
+    /// from.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    pub fn renew(&self) -> Result<()> {
+        descriptor::replace(self.as_raw_fd(), &epoll::create(epoll::CreateFlags::CLOEXEC)?)
     }
 
     /// Watches a descriptor, whether or not it is in the set by now. By its number: it may be somebody else's.
@@ -86,6 +95,11 @@ impl Epoll {
             Some(0) => self.wait_milliseconds(events, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })),
             Some(nanoseconds) => self.wait_nanoseconds(events, nanoseconds),
         }
+    }
+
+    /// False once the kernel has refused to wait for anything else than milliseconds.
+    pub fn is_exact() -> bool {
+        HAS_PWAIT2.load(Relaxed)
     }
 
     #[inline]

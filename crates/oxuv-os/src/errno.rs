@@ -38,6 +38,7 @@ errors! {
     ENETUNREACH = libc::ENETUNREACH;
     EBADF = libc::EBADF;
     EBUSY = libc::EBUSY;
+    ECHILD = libc::ECHILD;
     ECANCELED = libc::ECANCELED;
     ECONNREFUSED = libc::ECONNREFUSED;
     ECONNRESET = libc::ECONNRESET;
@@ -51,6 +52,7 @@ errors! {
     EIO = libc::EIO;
     ENAMETOOLONG = libc::ENAMETOOLONG;
     EISCONN = libc::EISCONN;
+    ELOOP = libc::ELOOP;
     EMSGSIZE = libc::EMSGSIZE;
     EOPNOTSUPP = libc::EOPNOTSUPP;
     EMFILE = libc::EMFILE;
@@ -62,6 +64,7 @@ errors! {
     ENOSPC = libc::ENOSPC;
     ENOSYS = libc::ENOSYS;
     ENOTCONN = libc::ENOTCONN;
+    ENOTDIR = libc::ENOTDIR;
     ENOTSOCK = libc::ENOTSOCK;
     ENOTSUP = libc::ENOTSUP;
     ENOTTY = libc::ENOTTY;
@@ -70,6 +73,7 @@ errors! {
     EPIPE = libc::EPIPE;
     EPROTOTYPE = libc::EPROTOTYPE;
     ESPIPE = libc::ESPIPE;
+    ESRCH = libc::ESRCH;
     ETIMEDOUT = libc::ETIMEDOUT;
     EXDEV = libc::EXDEV;
     UNKNOWN = 4094;

@@ -14,6 +14,33 @@ pub fn forks() -> u32 {
     FORKS.load(Relaxed)
 }
 
+/// A process, as something can remember it that must not be touched by its children.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Process {
+    pub(crate) pid: i32,
+    pub(crate) forks: u32,
+}
+
+impl Process {
+    /// The process that this runs in. Callable from signal handlers. What `vfork` makes is another one, too, as long as it
+    /// shares the memory.
+    #[inline]
+    pub fn current() -> Process {
+        // SAFETY: asks for a number, which cannot fail.
+        let pid = unsafe { libc::getpid() };
+        // In another namespace a child may have its parent's number, but then it has one more fork.
+        Process { pid, forks: forks() }
+    }
+}
+
+impl Process {
+    /// What [`forks`] says in it.
+    #[inline]
+    pub fn forks(self) -> u32 {
+        self.forks
+    }
+}
+
 /// Has forks counted from now on. Again is the same as once.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, sockopt};
 
-use crate::{Descriptor, Errno, Result, link_local};
+use crate::{Address, Descriptor, Errno, Result, link_local};
 
 pub use rustix::net::SendFlags;
 
@@ -160,6 +160,17 @@ pub fn check_stream(fd: &Descriptor) -> Result<()> {
     if sockopt::socket_type(fd)? == SocketType::STREAM { Ok(()) } else { Err(Errno::EPROTOTYPE) }
 }
 
+/// Makes sure that a descriptor is a socket that sends and receives datagrams, to and from anybody.
+///
+/// # Errors
+/// EPROTOTYPE for a socket of connections, ENOTSOCK, EBADF.
+pub fn check_datagrams(fd: &Descriptor) -> Result<()> {
+    match sockopt::socket_type(fd)? {
+        SocketType::STREAM | SocketType::SEQPACKET => Err(Errno::EPROTOTYPE),
+        _ => Ok(()),
+    }
+}
+
 /// Receives what has come, up to the buffer's size; an empty slice at the end of the stream.
 ///
 /// # Errors
@@ -210,7 +221,7 @@ pub fn shutdown_write(fd: &Descriptor) -> Result<()> {
 /// # Errors
 /// EBADF, ENOTSOCK; EAFNOSUPPORT when it is not an internet address.
 pub fn local_address(fd: &Descriptor) -> Result<SocketAddr> {
-    Ok(net::getsockname(fd)?.try_into()?)
+    SocketAddr::try_from(&local_name(fd)?)
 }
 
 /// The address of the other end.
@@ -218,8 +229,30 @@ pub fn local_address(fd: &Descriptor) -> Result<SocketAddr> {
 /// # Errors
 /// ENOTCONN; as [`local_address`].
 pub fn peer_address(fd: &Descriptor) -> Result<SocketAddr> {
-    let peer = net::getpeername(fd)?.ok_or(Errno::ENOTCONN)?;
-    Ok(peer.try_into()?)
+    SocketAddr::try_from(&peer_name(fd)?)
+}
+
+/// The address the socket is bound to, of whatever family.
+///
+/// # Errors
+/// EBADF, ENOTSOCK.
+pub fn local_name(fd: &Descriptor) -> Result<Address> {
+    Ok(copied(&net::getsockname(fd)?))
+}
+
+/// The address of the other end, of whatever family.
+///
+/// # Errors
+/// ENOTCONN; as [`local_name`].
+pub fn peer_name(fd: &Descriptor) -> Result<Address> {
+    Ok(copied(&net::getpeername(fd)?.ok_or(Errno::ENOTCONN)?))
+}
+
+fn copied(name: &net::SocketAddrAny) -> Address {
+    // SAFETY: so many bytes are the address.
+    let bytes = unsafe { std::slice::from_raw_parts(name.as_ptr().cast(), name.addr_len() as usize) };
+    // There is none that is too long.
+    Address::from_bytes(bytes).unwrap_or(Address::none())
 }
 
 #[inline]

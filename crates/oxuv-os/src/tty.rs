@@ -12,6 +12,7 @@ use rustix::fs::{Mode as Permissions, OFlags, fcntl_getfl, open};
 use rustix::io::retry_on_intr;
 use rustix::termios::tcgetwinsize;
 
+use crate::fork::Process;
 use crate::{Descriptor, DescriptorKind, Errno, Result, set_nonblocking};
 
 /// What a terminal does with what is typed and printed.
@@ -37,12 +38,14 @@ pub struct Modes {
     mode: TtyMode,
     /// Its settings when it was last put in a mode from [`TtyMode::Normal`].
     found: Option<termios>,
+    /// The process that has changed it. A child that has inherited this does not give the mode back.
+    process: Process,
 }
 
 impl Modes {
     /// Of the terminal of this number, of which nothing was changed.
     pub fn new(number: RawFd) -> Modes {
-        Modes { number, mode: TtyMode::Normal, found: None }
+        Modes { number, mode: TtyMode::Normal, found: None, process: Process::current() }
     }
 
     /// Changes the mode of the terminal: at once, not waiting until everything is printed.
@@ -65,13 +68,14 @@ impl Modes {
         };
         apply(fd.as_raw_fd(), &changed(found, mode))?;
         self.mode = mode;
+        self.process = Process::current();
         Ok(())
     }
 }
 
 impl Drop for Modes {
     fn drop(&mut self) {
-        if self.found.is_some() {
+        if self.found.is_some() && self.process == Process::current() {
             FIRST.give_back(self.number);
         }
     }

@@ -1,13 +1,14 @@
 //! UDP sockets: how they come to be, are bound and connected, and their options. See [`datagram`](crate::datagram) for
 //! what is sent and received.
 
+use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use libc::{c_int, c_void, socklen_t};
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 use std::os::fd::AsRawFd;
 
-use crate::{Address, Descriptor, Errno, Result};
+use crate::{Descriptor, Errno, InternetAddress, Result};
 
 /// How a UDP socket is bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -187,11 +188,28 @@ pub fn set(fd: &Descriptor, is_ipv6: bool, option: UdpOption) -> Result<()> {
 /// True if the kernel cuts apart what this socket sends, given the
 /// [size](crate::datagram::SendOptions::segment_size). One that does not know of it sends the bytes as they are.
 pub fn can_segment(fd: &Descriptor) -> bool {
-    let mut size: c_int = 0;
+    option(fd, libc::SOL_UDP, libc::UDP_SEGMENT).is_ok()
+}
+
+/// True if, beyond that, nobody can tell datagrams that were cut apart from others: the socket has not been told to cut
+/// apart by itself, or to put datagrams together, or to tell of each that has failed.
+pub fn segments_unseen(fd: &Descriptor) -> bool {
+    let is_off = |level, name| option(fd, level, name) == Ok(0);
+    is_off(libc::SOL_UDP, libc::UDP_SEGMENT)
+        && is_off(libc::SOL_UDP, libc::UDP_CORK)
+        && is_off(libc::SOL_IP, libc::IP_RECVERR)
+        && option(fd, libc::SOL_IPV6, libc::IPV6_RECVERR).unwrap_or(0) == 0
+}
+
+fn option(fd: &Descriptor, level: c_int, name: c_int) -> Result<c_int> {
+    let mut value: c_int = 0;
     let mut len = size_of::<c_int>() as socklen_t;
-    let place: *mut c_void = (&raw mut size).cast();
+    let place: *mut c_void = (&raw mut value).cast();
     // SAFETY: both are ours until the call returns, and `len` is the other's size.
-    unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, place, &raw mut len) == 0 }
+    match unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, place, &raw mut len) } {
+        0 => Ok(value),
+        _ => Err(std::io::Error::last_os_error().into()),
+    }
 }
 
 fn address_of(interface: Option<Interface>) -> Result<Ipv4Addr> {
@@ -226,9 +244,14 @@ struct GroupSource {
 
 fn source_membership(fd: &Descriptor, group: Ipv6Addr, index: u32, source: Ipv6Addr, join: bool) -> Result<()> {
     let storage = |ip: Ipv6Addr| {
-        let mut address = Address::from(&SocketAddr::from((ip, 0)));
-        // SAFETY: the place of an address holds one of any family; it was made a moment ago.
-        unsafe { *address.place() }
+        let address = InternetAddress::from(&SocketAddr::from((ip, 0)));
+        let mut storage = MaybeUninit::<libc::sockaddr_storage>::zeroed();
+        let bytes = address.as_ref().bytes();
+        // SAFETY: it is larger than the address; and it consists of integers, for which zero is a value.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), storage.as_mut_ptr().cast(), bytes.len());
+            storage.assume_init()
+        }
     };
     let request = GroupSource { interface: index, padding: 0, group: storage(group), source: storage(source) };
     let name = if join { MCAST_JOIN_SOURCE_GROUP } else { MCAST_LEAVE_SOURCE_GROUP };

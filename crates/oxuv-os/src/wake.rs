@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-use crate::Result;
+use crate::{Result, descriptor};
 
 /// An eventfd that makes its poller return.
 ///
@@ -19,7 +19,19 @@ impl EventFd {
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM.
     pub fn new() -> Result<Self> {
-        Ok(EventFd(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+        Ok(EventFd(Self::make()?))
+    }
+
+    fn make() -> Result<OwnedFd> {
+        Ok(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)
+    }
+
+    /// Becomes a new eventfd under the same number: the one so far is shared with the process that this was forked from.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM.
+    pub fn renew(&self) -> Result<()> {
+        descriptor::replace(self.as_raw_fd(), &Self::make()?)
     }
 
     /// Wakes the poller. Callable from any thread and from a signal handler; `errno` is as before afterwards.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use oxuv::{Loop, Mode, Timer, fs};
 
 fn main() -> oxuv::Result<()> {
-    let path = std::env::args().nth(1).unwrap_or_else(|| file!().to_string());
+    let path = std::env::args().nth(1);
+    let path = path.unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/examples/read_file.rs").to_string());
     let lp = Loop::new()?;
 
     let ticks = Timer::new(&lp)?;

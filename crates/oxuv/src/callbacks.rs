@@ -8,17 +8,25 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use oxuv_core::Key;
+use oxuv_core::kernel::Exit;
 use slab::Slab;
 
 use crate::drive::Subjects;
 use crate::work::OnJob;
-use crate::{Async, Check, Datagram, Errno, Handle, Idle, Poll, Prepare, Readiness, Result, Timer, Udp};
+use crate::{
+    Async, Check, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Idle, Poll, Prepare, Process,
+    Readiness, Result, Signal, Timer, Udp,
+};
 
 type OnEvent<H> = dyn Fn(&H);
 type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
 type OnPoll = dyn Fn(&Poll, Result<Readiness>);
+type OnSignal = dyn Fn(&Signal, i32);
 type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
+type OnExit = dyn Fn(&Process, Result<Exit>);
 type OnReceive = dyn Fn(&Udp, Result<Datagram<'_>>);
+type OnFsEvent = dyn Fn(&FsEvent, Result<FsHappened<'_>>);
+type OnFsPoll = dyn Fn(&FsPoll, Result<FsChange>);
 
 /// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
 /// runs cannot be called again (the loop does not nest). Each kind of handle has its own kind of closure.
@@ -32,9 +40,13 @@ pub(crate) enum Callback {
     Check(Rc<OnEvent<Check>>),
     Async(Rc<OnEvent<Async>>),
     Poll(Rc<OnPoll>),
+    Signal(Rc<OnSignal>),
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
     Receive(Rc<OnReceive>),
+    Exit(Rc<OnExit>),
+    FsEvent(Rc<OnFsEvent>),
+    FsPoll(Rc<OnFsPoll>),
 }
 
 /// What a request calls.

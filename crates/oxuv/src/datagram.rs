@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU16;
 
 use oxuv_core::kernel::{Ecn, Received, SendOptions};
-use oxuv_core::{Address, Target};
+use oxuv_core::{InternetAddress, Target};
 
 use crate::Errno;
 #[cfg(doc)]
@@ -78,7 +78,8 @@ impl<'a> Datagram<'a> {
 pub struct Route {
     /// Where to; `None` is the address that the handle is connected to.
     pub to: Option<SocketAddr>,
-    /// The local address to send from, one of this machine's; `None` is the one that the handle is bound to, or the
+    /// The local address to send from, one of this machine's and of the handle's family (as an IPv6 handle has it: an IPv4
+    /// address as `::ffff:1.2.3.4`); `None` is the one that the handle is bound to, or the
     /// system's choice.
     pub source: Option<IpAddr>,
     /// The congestion mark. What else is in the type of service is 0 then; `None` leaves all of it to the socket.
@@ -91,13 +92,18 @@ impl Route {
         Route { to: Some(to), ..Route::default() }
     }
 
-    pub(crate) fn address(&self) -> Option<Address> {
-        self.to.as_ref().map(Address::from)
+    pub(crate) fn address(&self) -> Option<InternetAddress> {
+        self.to.as_ref().map(InternetAddress::from)
     }
 
     /// As the core has it.
-    pub(crate) fn target<'a>(&self, address: Option<&'a Address>, segment_size: Option<NonZeroU16>) -> Target<'a> {
-        Target { address, options: SendOptions { segment_size, source: self.source, ecn: self.ecn } }
+    pub(crate) fn target<'a>(
+        &self,
+        address: Option<&'a InternetAddress>,
+        segment_size: Option<NonZeroU16>,
+    ) -> Target<'a> {
+        let options = SendOptions { segment_size, source: self.source, ecn: self.ecn };
+        Target { address: address.map(InternetAddress::as_ref), options }
     }
 }
 

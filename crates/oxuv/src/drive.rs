@@ -4,7 +4,10 @@ use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
-use crate::{Async, Check, Errno, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Result, Tcp, Timer, Tty, Udp};
+use crate::{
+    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Process, Result, Signal, Tcp,
+    Timer, Tty, Udp,
+};
 
 /// The closure of this kind that the handle has.
 macro_rules! pick {
@@ -62,10 +65,14 @@ pub(crate) struct Subjects {
     check: Check,
     wake_up: Async,
     poll: Poll,
+    signal: Signal,
     pub(crate) tcp: Tcp,
     pub(crate) pipe: Pipe,
     pub(crate) tty: Tty,
     udp: Udp,
+    process: Process,
+    fs_event: FsEvent,
+    fs_poll: FsPoll,
 }
 
 impl Subjects {
@@ -78,10 +85,14 @@ impl Subjects {
             check: Check(nobody()),
             wake_up: Async(nobody()),
             poll: Poll(nobody()),
+            signal: Signal(nobody()),
             tcp: Tcp(nobody()),
             pipe: Pipe(nobody()),
             tty: Tty(nobody()),
             udp: Udp(nobody()),
+            process: Process(nobody()),
+            fs_event: FsEvent(nobody()),
+            fs_poll: FsPoll(nobody()),
         }
     }
 
@@ -129,6 +140,12 @@ impl Subjects {
                     callback(&self.poll, result);
                 }
             }
+            Event::Signal { key, number, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Signal) {
+                    self.signal.0.point_at(key);
+                    callback(&self.signal, number);
+                }
+            }
             Event::Connection { key, result, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Connection) {
                     callback(self, key, result);
@@ -138,10 +155,16 @@ impl Subjects {
             Event::NeedDatagramBuffer { key, .. } => {
                 self.udp.0.point_at(key);
                 self.udp.receive(inner);
+                while inner.with(|core| Ok(core.next_receive())) == Ok(true) {
+                    self.udp.receive(inner);
+                }
             }
             Event::Sent { key, user, result } => {
                 self.udp.0.point_at(key);
                 self.udp.sent(inner, user, result);
+                while let Ok(Some((user, result))) = inner.with(|core| Ok(core.next_sent())) {
+                    self.udp.sent(inner, user, result);
+                }
             }
             Event::HungUp { key, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Read) {
@@ -156,7 +179,15 @@ impl Subjects {
                 drop(buffers);
                 self.done(inner, key, user, result);
             }
+            Event::Exited { key, result, .. } => {
+                if let Some(callback) = pick!(callbacks, key, Exit) {
+                    self.process.0.point_at(key);
+                    callback(&self.process, result);
+                }
+            }
             Event::Done { user, .. } => self.job_done(inner, user),
+            Event::FsEvent { key, result, .. } => self.fs_event.happened(inner, key, result),
+            Event::FsPoll { key, result, .. } => self.fs_poll.changed(inner, key, result),
             Event::Closed { key, .. } => {
                 let (callback, on_close) = callbacks.remove(key.index());
                 drop(callback);

@@ -1,6 +1,7 @@
 //! Files and directories, without making the loop wait.
 //!
-//! Each function has a thread of the process's pool do the work, and returns at once. The closure hears of the result
+//! Each function has the work done elsewhere, by a thread of the loop's pool or by the kernel through io_uring (see
+//! [`LoopRef::use_io_uring`]), and returns at once. The closure hears of the result
 //! on the loop, in the poll phase. Several requests may be under way; they are done in any order, so what depends on
 //! another is begun in that one's closure. The names are the standard library's.
 //!
@@ -21,13 +22,14 @@
 //! themselves fail, and call nobody, with EINVAL for a path with a zero byte inside and for a loop that is gone, with
 //! ENOMEM, and with EAGAIN when there is no room for a thread.
 
+mod call;
 mod file;
 mod paths;
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use oxuv_core::Lane;
 use oxuv_core::fs as system;
@@ -87,7 +89,7 @@ pub fn write(
     let work = move || {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        with_open(&path, &options, |fd| write_all(fd, bytes.as_ref(), None))
+        with_open(&path, &options, |fd| system::write_all(fd, bytes.as_ref(), None))
     };
     ask(owner, work, done)
 }
@@ -126,8 +128,13 @@ fn ask<T: Send + 'static>(
 }
 
 /// A path as the system takes it. EINVAL if there is a zero byte inside.
-fn c_path(path: impl AsRef<Path>) -> Result<CString> {
+pub(crate) fn c_path(path: impl AsRef<Path>) -> Result<CString> {
     CString::new(path.as_ref().as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)
+}
+
+/// A path as Rust has it.
+pub(crate) fn path_buf(path: &CStr) -> PathBuf {
+    OsStr::from_bytes(path.to_bytes()).into()
 }
 
 /// Opens a file for one thing to be done, and closes it; if the first is well, the error of the second counts.
@@ -151,17 +158,4 @@ fn read_all(fd: BorrowedFd<'_>) -> Result<Vec<u8>> {
         }
     }
     Ok(bytes)
-}
-
-/// Writes all of the bytes, or says why not.
-fn write_all(fd: BorrowedFd<'_>, bytes: &[u8], offset: Option<u64>) -> Result<()> {
-    let mut written = 0;
-    while written < bytes.len() {
-        let place = offset.map(|offset| offset.saturating_add(written as u64));
-        match system::write(fd, &[system::WriteBuf::new(&bytes[written..])], place)? {
-            0 => return Err(Errno::ENOSPC),
-            count => written += count,
-        }
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The event loop that Node.js made famous, for Rust.
 //!
-//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Tcp`], [`Pipe`], [`Tty`]
-//! and [`Udp`]. Each is started with a
+//! A [`Loop`] runs handles: [`Timer`], [`Idle`], [`Prepare`], [`Check`], [`Async`], [`Poll`], [`Signal`], [`Tcp`],
+//! [`Pipe`], [`Tty`], [`Udp`], [`Process`], [`FsEvent`] and [`FsPoll`]. Each is started with a
 //! closure, and a turn of the loop calls what is due, phase by phase, in the order of libuv:
 //!
 //! ```text
@@ -40,7 +40,7 @@
 //! # Other threads
 //!
 //! What would hold up the loop runs on a [`Pool`] of threads: [`LoopRef::work`] for closures, [`LoopRef::lookup`] for
-//! names, the module [`fs`] for files. The callback gets the result on the loop's thread. A [`Request`] keeps
+//! names, the module [`fs`] for files, which the kernel does by io_uring where it can. The callback gets the result on the loop's thread. A [`Request`] keeps
 //! [`Loop::run`] from returning until it is done; it can be cancelled until it has begun. [`Async`] is for threads of your
 //! own.
 
@@ -52,13 +52,18 @@ mod callbacks;
 mod datagram;
 mod drive;
 pub mod fs;
+mod fs_event;
+mod fs_poll;
 mod handle;
+mod kept;
 #[path = "loop.rs"]
 mod loop_;
 mod names;
 pub mod node;
 mod pipe;
 mod poll;
+mod process;
+mod signal;
 mod stream;
 mod tcp;
 mod timer;
@@ -69,15 +74,19 @@ mod work;
 
 pub use async_::{Async, Sender};
 pub use datagram::{Datagram, Route};
+pub use fs_event::{FsEvent, FsHappened};
+pub use fs_poll::{FsChange, FsPoll};
 pub use handle::Handle;
 pub use loop_::{Loop, LoopRef};
 pub use oxuv_core::kernel::{BindFlags, Ecn, Interface, Keepalive, Readiness, UdpBindFlags, UdpOption};
 pub use oxuv_core::linux::names::{Address, Found, Hints, LookupFlags, Name, NameFlags, SocketKind};
 pub use oxuv_core::linux::{TtyMode, WindowSize};
 pub use oxuv_core::pool::{Lane, LaneMetrics, PoolMetrics};
-pub use oxuv_core::{Errno, Kind, Metrics, Mode, Result};
+pub use oxuv_core::{Errno, FsEvents, Kind, Metrics, Mode, Result};
 pub use pipe::{Passable, Passed, Pipe, PipeName};
 pub use poll::Poll;
+pub use process::{Command, Process, Stdio};
+pub use signal::Signal;
 pub use tcp::Tcp;
 pub use timer::Timer;
 pub use tty::Tty;

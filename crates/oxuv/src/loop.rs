@@ -9,14 +9,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::linux::Linux;
-use oxuv_core::{Buffers, Config, Event, Key, Kind, Mode};
+use oxuv_core::{Config, Event, Key, Kind, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
+use crate::kept::Kept;
 use crate::{Errno, Handle, Metrics, Pool, Result};
 
-/// The core of the Rust front. Its values for requests are numbers of closures, and it keeps boxed buffers.
-pub(crate) type Core = oxuv_core::Core<Linux, u32, Box<dyn Buffers>>;
+/// The core of the Rust front. Its values for requests are numbers of closures.
+pub(crate) type Core = oxuv_core::Core<Linux, u32, Kept>;
 
 /// An event loop.
 ///
@@ -37,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
     /// The same for those that receive several datagrams at a time.
     pub(crate) wide_buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
+    /// What the name of a file that something has happened to is kept in.
+    pub(crate) name: Cell<Vec<u8>>,
     pub(crate) is_running: Cell<bool>,
 }
 
@@ -98,12 +101,13 @@ impl Loop {
     }
 
     fn on(kernel: Linux, grain: Duration) -> Result<Loop> {
-        let core = Core::new(kernel, Config { grain: nanoseconds(grain) })?;
+        let core = Core::new(kernel, Config { grain: nanoseconds(grain), ..Config::default() })?;
         Ok(Loop(LoopRef(Rc::new(Inner {
             core: RefCell::new(Some(core)),
             callbacks: Callbacks::default(),
             buffer: Cell::new(None),
             wide_buffer: Cell::new(None),
+            name: Cell::new(Vec::new()),
             is_running: Cell::new(false),
         }))))
     }
@@ -183,6 +187,24 @@ impl LoopRef {
         });
     }
 
+    /// Whether operations on files that are begun from now on are done by the kernel through io_uring, where it can do them;
+    /// the process's pool has threads for the others. That is the usual way. The environment's `UV_USE_IO_URING` has the last
+    /// word: with 0 nothing of io_uring is touched.
+    ///
+    /// Results and errors are the same either way; operations are done in any order in both.
+    #[doc(alias = "UV_LOOP_USE_IO_URING_SQPOLL")]
+    pub fn use_io_uring(&self, on: bool) {
+        let _ = self.0.with(|core| {
+            core.kernel_mut().use_ring(on);
+            Ok(())
+        });
+    }
+
+    /// Whether the loop has a ring for operations on files. It is made when the first is begun.
+    pub fn has_io_uring(&self) -> bool {
+        self.0.with(|core| Ok(core.kernel().has_ring())).unwrap_or(false)
+    }
+
     /// How long a run would wait for events now; `None` is for ever.
     #[doc(alias = "uv_backend_timeout")]
     pub fn backend_timeout(&self) -> Option<Duration> {
@@ -222,6 +244,23 @@ impl LoopRef {
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_time(&self) -> Duration {
         Duration::from_nanos(self.0.with(|core| Ok(core.idle_time())).unwrap_or(0))
+    }
+
+    /// In a child that a `fork` has made, before anything else is done with the loop: makes it the child's own. Handles go on
+    /// as they are: what the loop waits for it waits for anew, and timers keep their times. What was on its way to the
+    /// parent stays the parent's: sends to [`Async`](crate::Async) handles and signals are forgotten, and requests that
+    /// threads were to work on are told that they were cancelled. An [`FsEvent`](crate::FsEvent) whose path cannot be watched
+    /// any more is stopped, and hears why.
+    ///
+    /// A child that does not call this must leave the loop alone: it shares its descriptors with its parent. It may drop
+    /// it, and make loops of its own. Rust programs fork by unsafe means only, and in a program with several threads there
+    /// is little that a child may do; this is for those who know. In the parent, or called again, it does no harm.
+    ///
+    /// # Errors
+    /// EMFILE, ENFILE, ENOMEM, ENOSPC: the loop is of no use until this succeeds. EINVAL when the loop is gone.
+    #[doc(alias = "uv_loop_fork")]
+    pub fn after_fork(&self) -> Result<()> {
+        self.0.with(|core| core.after_fork()).map(drop)
     }
 
     /// All handles in the order in which they were made, those being closed included.

@@ -9,6 +9,7 @@ use oxuv_core::One;
 use oxuv_core::linux::{DescriptorKind, unix_pair};
 
 use crate::handle::is_a_handle;
+use crate::kept::Kept;
 use crate::stream::{self, is_a_stream, listens};
 use crate::{Errno, Handle, LoopRef, Result, Tcp, Udp};
 
@@ -44,7 +45,7 @@ is_a_handle!(Pipe);
 is_a_stream!(Pipe, pipe);
 listens!(Pipe);
 
-/// The name of a socket of the Unix domain. Paths and strings turn into one by `into`.
+/// The name of a socket of the Unix domain. Whatever is a path, a string too, turns into one by `into`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PipeName {
     /// None. To be bound to it gets an abstract name that the kernel chooses.
@@ -55,15 +56,9 @@ pub enum PipeName {
     Abstract(Vec<u8>),
 }
 
-impl<P: AsRef<Path> + ?Sized> From<&P> for PipeName {
-    fn from(path: &P) -> Self {
+impl<P: AsRef<Path>> From<P> for PipeName {
+    fn from(path: P) -> Self {
         PipeName::Path(path.as_ref().to_owned())
-    }
-}
-
-impl From<PathBuf> for PipeName {
-    fn from(path: PathBuf) -> Self {
-        PipeName::Path(path)
     }
 }
 
@@ -211,6 +206,9 @@ impl Pipe {
     /// with an error such as ENOENT or ECONNREFUSED when that has failed, with ECANCELED when the handle is closed before.
     /// Phase: poll, pending or closing. What is written meanwhile is sent afterwards.
     ///
+    /// Mostly the kernel knows at once that there is nobody of this name. That, too, `on_done` is told, in the pending phase;
+    /// a write in between is refused, with EPIPE. After a failure the pipe may connect anew.
+    ///
     /// # Errors
     /// EINVAL when closing, and for a name that is none; ENAMETOOLONG beyond 108 bytes; EALREADY while connecting. `on_done`
     /// is not called then.
@@ -269,7 +267,7 @@ impl Pipe {
     {
         let handle = self.key_of(handle.as_ref())?;
         stream::write_by(self, on_done, |core, key, request| {
-            core.write_with_handle(key, request, One(bytes), handle, |buffers| Box::new(buffers) as _)
+            core.write_with_handle(key, request, One(bytes), handle, Kept::one)
         })
     }
 
@@ -302,6 +300,9 @@ impl Pipe {
     #[doc(alias = "uv_accept")]
     #[doc(alias = "uv_pipe_pending_type")]
     pub fn take_handle(&self) -> Result<Passed> {
+        if self.is_closing() {
+            return Err(Errno::EINVAL);
+        }
         let number =
             self.with(|core, key| core.next_pending_handle(key).map(AsRawFd::as_raw_fd).ok_or(Errno::EAGAIN))?;
         match DescriptorKind::of(number) {

@@ -10,6 +10,7 @@ use oxuv_core::{Buffers, Key, Progress, Refused};
 
 use crate::callbacks::Callback;
 use crate::drive::Subjects;
+use crate::kept::Kept;
 use crate::loop_::Core;
 use crate::{Handle, Result};
 
@@ -77,7 +78,7 @@ macro_rules! is_a_stream {
             where
                 T: AsRef<[u8]> + 'static,
             {
-                $crate::stream::write(self, oxuv_core::One(bytes), on_done, |bytes| Box::new(bytes))
+                $crate::stream::write(self, oxuv_core::One(bytes), on_done, $crate::kept::Kept::one)
             }
 
             /// As [`write`](Self::write), for several buffers in a row.
@@ -93,7 +94,7 @@ macro_rules! is_a_stream {
             where
                 T: AsRef<[u8]> + 'static,
             {
-                $crate::stream::write(self, oxuv_core::Many(parts), on_done, |parts| Box::new(parts))
+                $crate::stream::write(self, oxuv_core::Many(parts), on_done, $crate::kept::Kept::many)
             }
 
             /// As [`write`](Self::write), for bytes that are only lent: they are copied if the kernel does not take all of
@@ -107,9 +108,7 @@ macro_rules! is_a_stream {
                 bytes: &[u8],
                 on_done: impl FnOnce(&$kind, $crate::Result<()>) + 'static,
             ) -> $crate::Result<()> {
-                let keep = |oxuv_core::One(bytes): oxuv_core::One<&[u8]>| {
-                    Box::new(oxuv_core::One(bytes.to_vec())) as Box<dyn oxuv_core::Buffers>
-                };
+                let keep = |oxuv_core::One(bytes): oxuv_core::One<&[u8]>| $crate::kept::Kept::Vec(bytes.to_vec());
                 $crate::stream::write(self, oxuv_core::One(bytes), on_done, keep)
             }
 
@@ -248,7 +247,7 @@ pub(crate) fn write<S: Stream, T: Buffers>(
     stream: &S,
     buffers: T,
     on_done: impl FnOnce(&S, Result<()>) + 'static,
-    keep: impl FnOnce(T) -> Box<dyn Buffers>,
+    keep: impl FnOnce(T) -> Kept,
 ) -> Result<()> {
     write_by(stream, on_done, |core, key, request| core.write(key, request, buffers, keep))
 }

@@ -53,7 +53,8 @@ impl Tcp {
     /// that is a stream. It is made non-blocking.
     ///
     /// # Errors
-    /// EINVAL when closing, EBUSY when it has a socket, ENOTSOCK. The descriptor is closed then.
+    /// EINVAL when closing, EBUSY when it has a socket; ENOTSOCK, EPROTOTYPE when it is no stream. The descriptor is closed
+    /// then.
     #[doc(alias = "uv_tcp_open")]
     pub fn open(&self, socket: impl Into<OwnedFd>) -> Result<()> {
         let socket = socket.into().into();

@@ -7,12 +7,14 @@ use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use oxuv_core::kernel::Received;
-use oxuv_core::{Address, DATAGRAM_SIZE, One, Refused};
+use oxuv_core::kernel::{Batch, Received};
+use oxuv_core::linux::check_datagrams;
+use oxuv_core::{DATAGRAM_SIZE, InternetAddress, One, Refused};
 
 use crate::callbacks::Callback;
 use crate::datagram::{Datagram, Route};
 use crate::handle::is_a_handle;
+use crate::kept::Kept;
 use crate::loop_::Inner;
 use crate::{Errno, Handle, Interface, LoopRef, Result, UdpBindFlags, UdpOption};
 
@@ -70,11 +72,15 @@ impl Udp {
     /// receives datagrams, connected or not. It is made non-blocking.
     ///
     /// # Errors
-    /// EINVAL when closing, EBUSY when it has a socket, ENOTSOCK. The descriptor is closed then.
+    /// EINVAL when closing, EBUSY when it has a socket; ENOTSOCK, EPROTOTYPE when it is none of datagrams. The descriptor is
+    /// closed then.
     #[doc(alias = "uv_udp_open")]
     pub fn open(&self, socket: impl Into<OwnedFd>) -> Result<()> {
         let (socket, flags) = (socket.into().into(), UdpBindFlags::default());
-        self.with(|core, key| core.udp_open(key, socket, flags).map_err(|refused| refused.error))
+        self.with(|core, key| {
+            check_datagrams(&socket)?;
+            core.udp_open(key, socket, flags).map_err(|refused| refused.error)
+        })
     }
 
     /// Binds the handle to an address; port 0 is any free one.
@@ -129,8 +135,8 @@ impl Udp {
     /// ECANCELED when the handle is closed before. Phase: pending, poll or closing.
     ///
     /// # Errors
-    /// EISCONN for an address when connected, EDESTADDRREQ without one when not; EINVAL when closing, or for more than
-    /// 2^31-1 bytes; ENOMEM; as [`Udp::bind`]. `on_done` is not called then.
+    /// EISCONN for an address when connected, EDESTADDRREQ without one when not; EINVAL when closing, for more than
+    /// 2^31-1 bytes, or for a source address of the other family; ENOMEM; as [`Udp::bind`]. `on_done` is not called then.
     #[doc(alias = "uv_udp_send")]
     pub fn send<T>(
         &self,
@@ -204,9 +210,8 @@ impl Udp {
     {
         let (callbacks, address) = (&self.owner().0.callbacks, route.address());
         let send = callbacks.add_send(Box::new(on_done))?;
-        let keep = |bytes| Box::new(bytes) as _;
         let to = route.target(address.as_ref(), segment_size);
-        let sent = self.with(|core, key| Ok(core.udp_send(key, send, to, One(bytes), keep)));
+        let sent = self.with(|core, key| Ok(core.udp_send(key, send, to, One(bytes), Kept::one)));
         // Whatever is handed back is dropped at the end of this function, where nothing is borrowed.
         let (error, _bytes) = match sent {
             Ok(Ok(_bytes)) => return Ok(()),
@@ -238,7 +243,7 @@ impl Udp {
     pub fn try_send_several<T: AsRef<[u8]>>(&self, datagrams: &[(T, Option<SocketAddr>)]) -> Result<usize> {
         let get = |nth: usize| {
             let (bytes, to) = &datagrams[nth];
-            Ok((One(bytes.as_ref()), to.as_ref().map(Address::from)))
+            Ok((One(bytes.as_ref()), to.as_ref().map(InternetAddress::from)))
         };
         self.with(|core, key| core.udp_try_send_several(key, datagrams.len(), get))
     }
@@ -365,17 +370,19 @@ impl Udp {
     }
 
     fn receive_one_into(&self, buffer: &mut [MaybeUninit<u8>]) {
-        match self.with(|core, key| core.udp_receive_into(key, buffer)) {
+        let mut received = Received::none();
+        match self.with(|core, key| core.udp_receive_into(key, buffer, &mut received)) {
             // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
-            Ok(None) => {}
-            Ok(Some(received)) => self.tell_all(&received, true),
+            Ok(false) => {}
+            Ok(true) => self.tell_all(&received, true),
             Err(error) => self.tell(Err(error)),
         }
     }
 
     fn receive_several_into(&self, buffer: &mut [MaybeUninit<u8>]) {
-        match self.with(|core, key| core.udp_receive_several_into(key, buffer)) {
-            Ok(batch) => {
+        let mut batch = Batch::default();
+        match self.with(|core, key| core.udp_receive_several_into(key, buffer, &mut batch)) {
+            Ok(()) => {
                 for nth in 0..batch.len() {
                     self.tell_all(batch.get(nth), nth == 0);
                 }

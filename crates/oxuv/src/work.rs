@@ -182,8 +182,13 @@ impl LoopRef {
         callback: impl FnOnce(&LoopRef, Result<T, NotDone>) + 'static,
     ) -> Result<Request> {
         let on_done: OnJob = Box::new(move |lp, job| callback(lp, result::<F, T>(job)));
+        self.submit_job(lane, Box::new(Work::Waiting(work)), on_done)
+    }
+
+    /// Submits a job; `on_done` gets it back.
+    pub(crate) fn submit_job(&self, lane: Lane, job: Box<dyn Job>, on_done: OnJob) -> Result<Request> {
         let number = self.0.callbacks.add_job(on_done)?;
-        let (mut job, mut refused) = (Some(Box::new(Work::Waiting(work))), None);
+        let (mut job, mut refused) = (Some(job), None);
         let submitted = self.0.with(|core| {
             let Some(job) = job.take() else { return Err(Errno::EINVAL) };
             core.submit(lane, job, number).map_err(|back| {

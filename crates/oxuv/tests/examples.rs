@@ -3,15 +3,18 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::time::Instant;
 
 use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
 
-const EXAMPLES: [&str; 14] = [
+const EXAMPLES: [&str; 18] = [
     "event_queue",
+    "filter",
     "lookup",
     "pass_listener",
     "pipe_echo",
@@ -19,11 +22,14 @@ const EXAMPLES: [&str; 14] = [
     "prepare",
     "prepare_timer",
     "read_file",
+    "run_command",
+    "shutdown",
     "tcp_echo",
     "tcp_refused",
     "timer",
     "tty_raw",
     "udp_ping",
+    "watch",
     "work",
 ];
 
@@ -77,6 +83,10 @@ fn read_file_reads_while_a_timer_ticks() {
     let ticks: Vec<_> = lines.iter().filter(|line| line.starts_with("tick")).collect();
     assert_eq!(ticks, ["tick 1", "tick 2", "tick 3"]);
     assert_eq!(lines.len(), 4);
+
+    let (lines, _, status) = Example::start("read_file", &[]).end();
+    let own = include_str!("../examples/read_file.rs").len();
+    assert!(status.success() && lines.contains(&format!("{own} bytes")), "{lines:?}");
 
     let (lines, _, status) = Example::start("read_file", &["/none"]).end();
     assert!(status.success());
@@ -230,10 +240,82 @@ fn pipe_echo_sends_back_what_it_gets_and_removes_its_file() {
         peer.read_exact(&mut back).unwrap();
         assert_eq!(back, word.as_bytes());
     }
-    peer.write_all(b"quit\n").unwrap();
+    end_by(&server, Signal::TERM);
     let (_, errors, status) = server.end();
     assert!(status.success() && errors.is_empty(), "{errors}");
     assert!(!path.exists());
+}
+
+fn end_by(example: &Example, signal: Signal) {
+    kill_process(Pid::from_raw(example.id() as i32).unwrap(), signal).unwrap();
+}
+
+#[test]
+fn shutdown_serves_to_the_end_those_whom_it_has() {
+    let server = Example::start("shutdown", &["127.0.0.1:0"]);
+    let address: SocketAddr = server.line().strip_prefix("serving ").unwrap().parse().unwrap();
+    let mut peer = TcpStream::connect(address).unwrap();
+    let mut back = [0; 5];
+    peer.write_all(b"hello").unwrap();
+    peer.read_exact(&mut back).unwrap();
+    end_by(&server, Signal::TERM);
+    assert_eq!(server.line(), "signal 15: no more connections");
+    assert!(TcpStream::connect(address).is_err());
+    peer.write_all(b"still").unwrap();
+    peer.read_exact(&mut back).unwrap();
+    assert_eq!(&back, b"still");
+    drop(peer);
+    let (lines, errors, status) = server.end();
+    assert!(status.success() && errors.is_empty());
+    assert_eq!(lines, ["all done"]);
+
+    let server = Example::start("shutdown", &["127.0.0.1:0"]);
+    let address: SocketAddr = server.line().strip_prefix("serving ").unwrap().parse().unwrap();
+    let _peer = TcpStream::connect(address).unwrap();
+    end_by(&server, Signal::INT);
+    server.line();
+    end_by(&server, Signal::INT);
+    assert_eq!(server.end().2.signal(), Some(2));
+}
+
+#[test]
+fn pipe_echo_sends_everything_back_to_one_who_reads_late_and_has_ended_by_then() {
+    let place = Place::new("pipe-echo-late");
+    let path = place.path("socket");
+    let server = Example::start("pipe_echo", &[path.to_str().unwrap()]);
+    server.line();
+    let mut peer = UnixStream::connect(&path).unwrap();
+    let sent: Vec<u8> = (0..4 << 20).map(|nth: u32| (nth % 251) as u8).collect();
+    let mut writer = peer.try_clone().unwrap();
+    let bytes = sent.clone();
+    let writing = std::thread::spawn(move || {
+        writer.write_all(&bytes).unwrap();
+        writer.shutdown(std::net::Shutdown::Write).unwrap();
+    });
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let mut got = Vec::new();
+    peer.read_to_end(&mut got).unwrap();
+    writing.join().unwrap();
+    assert_eq!(got.len(), sent.len());
+    assert!(got == sent);
+}
+
+#[test]
+fn pipe_echo_removes_the_file_of_one_that_was_killed_but_not_of_one_that_serves() {
+    let place = Place::new("pipe-echo-killed");
+    let path = place.path("socket");
+    let start = || Example::start("pipe_echo", &[path.to_str().unwrap()]);
+    let killed = start();
+    killed.line();
+    let (lines, errors, status) = start().end();
+    assert!(lines.is_empty() && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+    drop(killed);
+    assert!(path.exists());
+    let again = start();
+    assert!(again.line().starts_with("echo server on "));
+    end_by(&again, Signal::INT);
+    assert!(again.end().2.success() && !path.exists());
 }
 
 #[test]
@@ -244,6 +326,26 @@ fn pipe_echo_told_a_path_in_use_says_so_and_fails() {
     let (lines, errors, status) = Example::start("pipe_echo", &[path.to_str().unwrap()]).end();
     assert!(lines.is_empty());
     assert!(errors.contains("socket") && errors.contains("EADDRINUSE"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn watch_tells_what_happens_in_a_directory_and_beneath() {
+    let place = Place::new("watch-example");
+    let example = Example::start("watch", &[place.path("").to_str().unwrap()]);
+    assert!(example.line().starts_with("watching "));
+    std::fs::create_dir(place.path("new")).unwrap();
+    assert_eq!(example.line(), "new is there");
+    std::fs::rename(place.path("new"), place.path("old")).unwrap();
+    assert_eq!([example.line(), example.line()], ["new is gone", "old is there"]);
+    std::fs::create_dir(place.path("quit")).unwrap();
+    let (lines, errors, status) = example.end();
+    assert_eq!(lines, ["quit is there"]);
+    assert!(status.success() && errors.is_empty(), "{errors}");
+
+    let (lines, errors, status) = Example::start("watch", &["/none"]).end();
+    assert!(lines.is_empty());
+    assert!(errors.contains("/none") && errors.contains("ENOENT"), "{errors}");
     assert_eq!(status.code(), Some(1));
 }
 
@@ -264,4 +366,25 @@ fn udp_ping_tells_of_pings_that_nobody_answers() {
     assert!(lines.iter().all(|line| line == "no answer: ECONNREFUSED: connection refused"), "{lines:?}");
     assert!(errors.contains("3 of 3 pings got no answer"), "{errors}");
     assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn run_command_collects_what_is_printed() {
+    let (lines, errors, status) = Example::start("run_command", &["sh", "-c", "echo one; echo two; exit 4"]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert!(
+        lines.contains(&"exit status: 4".to_owned()) && lines.contains(&"8 bytes, 2 lines".to_owned()),
+        "{lines:?}"
+    );
+    let (lines, errors, status) = Example::start("run_command", &["/no/such/program"]).end();
+    assert!(!status.success() && lines.is_empty() && errors.contains("/no/such/program: ENOENT"), "{errors}");
+}
+
+#[test]
+fn filter_gives_the_text_changed() {
+    let (lines, errors, status) = Example::start("filter", &["there and back", "tr", "a-z", "A-Z"]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    assert_eq!(lines, ["THERE AND BACK"]);
+    let (_, errors, status) = Example::start("filter", &["text", "false"]).end();
+    assert!(status.success() && errors.contains("the filter has failed"), "{errors}");
 }

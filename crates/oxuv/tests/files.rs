@@ -161,6 +161,8 @@ fn shorten(file: &File) {
                 // The end is where the position is.
                 let read = file.read(vec![1, 2, 3], |_, bytes| assert_eq!(bytes.as_deref(), Ok(b"".as_slice())));
                 read.unwrap();
+                // It would look like the end.
+                assert_eq!(file.read(Vec::new(), |_, _| ()).unwrap_err(), Errno::EINVAL);
                 last.close(|_, closed| assert_eq!(closed, Ok(()))).unwrap();
             })
             .unwrap();

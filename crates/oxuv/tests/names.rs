@@ -50,6 +50,9 @@ fn what_is_not_there_has_the_resolvers_error() {
 fn names_that_are_none_are_refused_at_once() {
     let longest = "0".repeat(255);
     assert!(look_up(&longest, "1", NUMERIC).is_ok());
+    // CVE-2024-24806: cut to 255 bytes this was an address.
+    let padded = format!("0x{}7f000001", "0".repeat(300));
+    assert_eq!(look_up(&padded, "1", NUMERIC).unwrap_err(), Errno::EINVAL);
     for host in [&format!("{longest}0"), "", "\u{ad}", "127.0.0.1\0", "a\0\u{fc}"] {
         assert_eq!(look_up(host, "1", NUMERIC).unwrap_err(), Errno::EINVAL, "{host:?}");
     }

@@ -265,3 +265,18 @@ fn the_end_does_not_come_before_a_handle_that_was_sent() {
     assert_eq!(trace.take(), ["4 bytes, 1 handles", "EOF, 1 handles"]);
     assert!(listener.as_raw_fd() > 2);
 }
+
+#[test]
+fn a_pipe_that_is_closing_gives_no_handle() {
+    let lp = new_loop();
+    let (one, other) = Pipe::pair_for_handles(&lp).unwrap();
+    assert_eq!(one.take_handle().unwrap_err(), Errno::EAGAIN);
+    let passed = Pipe::pair(&lp).unwrap().0;
+    assert_eq!(other.try_write_with_handle(b"x", &passed), Ok(1));
+    read_all(&lp, &one, 1);
+    assert_eq!(one.pending_handles(), 1);
+    one.close().unwrap();
+    assert_eq!(one.take_handle().unwrap_err(), Errno::EINVAL);
+    run_until(&lp, || one.pending_handles() == 0);
+    assert_eq!(one.take_handle().unwrap_err(), Errno::EINVAL);
+}

@@ -95,6 +95,27 @@ fn names_come_back_as_they_were_given() {
 }
 
 #[test]
+fn whatever_is_a_path_is_a_name() {
+    let (lp, place) = (new_loop(), Place::new("paths"));
+    let path = place.path("socket");
+    let text = path.to_str().unwrap();
+    let names: [PipeName; 6] = [
+        path.clone().into(),
+        (&path).into(),
+        path.as_path().into(),
+        text.into(),
+        text.to_owned().into(),
+        path.clone().into_os_string().into(),
+    ];
+    assert!(names.iter().all(|name| *name == PipeName::Path(path.clone())));
+    let (server, client) = (Pipe::new(&lp).unwrap(), Pipe::new(&lp).unwrap());
+    server.bind(text.to_owned()).unwrap();
+    server.listen(1, |_, _| {}).unwrap();
+    client.connect(text.to_owned(), |_, connected| connected.unwrap()).unwrap();
+    turn(&lp);
+}
+
+#[test]
 fn names_that_cannot_be_are_refused_at_once() {
     let (lp, place) = (new_loop(), Place::new("bad"));
     let pipe = Pipe::new(&lp).unwrap();

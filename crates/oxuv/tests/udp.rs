@@ -4,7 +4,7 @@ mod common;
 
 use std::cell::{Cell, RefCell};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::os::unix::net::UnixDatagram;
+use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::rc::Rc;
 
 use common::{DEADLINE, Trace, new_loop, pattern, run, run_until, turn};
@@ -351,6 +351,8 @@ fn a_socket_made_elsewhere_is_taken_over() {
     assert_eq!(receive(&peer), b"x");
     let other = Udp::new(&lp).unwrap();
     assert_eq!(other.open(std::fs::File::open("/dev/null").unwrap()), Err(Errno::ENOTSOCK));
+    assert_eq!(other.open(UnixStream::pair().unwrap().0), Err(Errno::EPROTOTYPE));
+    assert_eq!(other.open(std::net::TcpListener::bind("127.0.0.1:0").unwrap()), Err(Errno::EPROTOTYPE));
     let connected = outside().0;
     connected.connect(to).unwrap();
     other.open(connected).unwrap();

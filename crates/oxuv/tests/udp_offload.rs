@@ -289,3 +289,25 @@ fn options_go_with_a_connected_handle_and_with_flags() {
     run_until(&lp, || heap.borrow().len() == 1);
     assert_eq!(heap.take(), [Told { bytes: b"d".to_vec(), ecn: None, local }]);
 }
+
+#[test]
+fn a_source_address_is_of_the_handles_family() {
+    let lp = new_loop();
+    let (v4, to) = bound(&lp, Ipv4Addr::LOCALHOST);
+    let fresh = Udp::new(&lp).unwrap();
+    let route = Route { source: Some(Ipv6Addr::LOCALHOST.into()), ..Route::to(to) };
+    for udp in [&v4, &fresh] {
+        assert_eq!(udp.try_send(b"x", route), Err(Errno::EINVAL));
+        assert_eq!(udp.send("x", route, |_, _| unreachable!()), Err(Errno::EINVAL));
+    }
+    // Without effect: there is no socket yet.
+    assert_eq!(fresh.local_addr(), Err(Errno::EBADF));
+    let v6 = Udp::new(&lp).unwrap();
+    let flags = UdpBindFlags { ipv6_only: true, ..UdpBindFlags::default() };
+    if v6.bind_with((Ipv6Addr::LOCALHOST, 0).into(), flags).is_ok() {
+        let to = v6.local_addr().unwrap();
+        let route = |source: IpAddr| Route { source: Some(source), ..Route::to(to) };
+        assert_eq!(v6.try_send(b"x", route(Ipv4Addr::LOCALHOST.into())), Err(Errno::EINVAL));
+        assert_eq!(v6.try_send(b"x", route(Ipv6Addr::LOCALHOST.into())), Ok(1));
+    }
+}

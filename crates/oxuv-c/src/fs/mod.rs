@@ -1,8 +1,9 @@
 //! Files and directories.
 //!
 //! Each function does its work at once if `cb` is null: then loop and callback have no part in it, and what it returns
-//! is the request's result. Else it returns 0 and a thread of the pool does the work; `cb` hears of it in the poll
-//! phase, and the result is in the request. In both cases [`uv_fs_req_cleanup`] frees what the request holds.
+//! is the request's result. Else it returns 0, and a thread of the pool does the work, or the loop's ring; `cb` hears of
+//! it in the poll phase, and the result is in the request. In both cases [`uv_fs_req_cleanup`] frees what the request
+//! holds.
 
 mod arguments;
 mod copy;
@@ -11,6 +12,7 @@ mod file;
 mod links;
 mod names;
 mod request;
+mod ring;
 mod stat;
 mod temporary;
 mod times;
@@ -34,6 +36,7 @@ pub use request::{
     uv_fs_get_path, uv_fs_get_ptr, uv_fs_get_result, uv_fs_get_statbuf, uv_fs_get_system_error, uv_fs_get_type,
     uv_fs_req_cleanup,
 };
+pub(crate) use ring::{answered, operation};
 pub use stat::{uv_fs_fstat, uv_fs_lstat, uv_fs_stat, uv_fs_statfs, uv_stat_t, uv_statfs_t, uv_timespec_t};
 pub use temporary::{uv_fs_mkdtemp, uv_fs_mkstemp};
 pub use times::{uv_fs_futime, uv_fs_lutime, uv_fs_utime};

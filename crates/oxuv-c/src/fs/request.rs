@@ -82,8 +82,13 @@ impl Begun {
             (*req).job.rest.operation = Some(operation);
             if (*req).cb.is_some() {
                 let submitted = job::submit((*req).r#loop, req.cast(), &raw mut (*req).job, Lane::FastIo, perform);
-                if submitted.is_err() {
-                    uv_fs_req_cleanup(req);
+                match submitted {
+                    // The thread, if it is one, does not look at it.
+                    Ok(()) => {
+                        let is_for_thread = !job::is_of_ring(&raw const (*req).job);
+                        (&raw mut (*req).job.rest.is_for_thread).write(is_for_thread.into());
+                    }
+                    Err(_) => uv_fs_req_cleanup(req),
                 }
                 return code(submitted);
             }

@@ -65,6 +65,31 @@ pub struct uv_stat_t {
     pub st_birthtim: uv_timespec_t,
 }
 
+impl uv_stat_t {
+    /// That of a file of which nothing is known.
+    pub(crate) const ZERO: uv_stat_t = {
+        let never = uv_timespec_t { tv_sec: 0, tv_nsec: 0 };
+        uv_stat_t {
+            st_dev: 0,
+            st_mode: 0,
+            st_nlink: 0,
+            st_uid: 0,
+            st_gid: 0,
+            st_rdev: 0,
+            st_ino: 0,
+            st_size: 0,
+            st_blksize: 0,
+            st_blocks: 0,
+            st_flags: 0,
+            st_gen: 0,
+            st_atim: never,
+            st_mtim: never,
+            st_ctim: never,
+            st_birthtim: never,
+        }
+    };
+}
+
 impl From<Metadata> for uv_stat_t {
     fn from(found: Metadata) -> Self {
         uv_stat_t {

@@ -72,10 +72,12 @@ pub(super) const BUFSML: c_uint = 4;
 /// What is to be done, and what is private of its result.
 #[repr(C)]
 pub(crate) struct Task {
+    /// 0 while the request is a ring's. libuv keeps a pointer here, by which its tests tell the one from the other.
+    pub(super) is_for_thread: usize,
     pub(super) operation: Option<Operation>,
     /// The names that a read directory's entries point to, or null.
     pub(super) names: *mut c_char,
-    _rest: [usize; 2],
+    _rest: usize,
 }
 
 /// A file request.

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 use std::net::SocketAddr;
 
 use libc::{sockaddr_in, sockaddr_in6};
-use oxuv_core::Result;
+use oxuv_core::{Address, Result};
 use oxuv_os::system::interfaces::{Interface, Interfaces};
 
 use super::block::{Block, hand_out};
@@ -76,7 +76,7 @@ fn of_family(address: Option<SocketAddr>) -> uv_interface_address_of_family {
     let mut size = size_of_val(&place) as c_int;
     if let Some(address) = address {
         // SAFETY: there is room for the larger one. A place that is large enough gives no error.
-        let _ = unsafe { write_address(&address, (&raw mut place).cast(), &mut size) };
+        let _ = unsafe { write_address(&Address::from(&address), (&raw mut place).cast(), &mut size) };
     }
     place
 }

@@ -12,7 +12,7 @@ mod load;
 mod memory;
 mod paths;
 mod process;
-mod room;
+pub(crate) mod room;
 pub(crate) mod title;
 mod users;
 

@@ -7,7 +7,7 @@ use oxuv_core::{Errno, Result};
 
 /// Room for a text, not empty.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(crate) struct Room {
     buffer: *mut c_char,
     size: *mut usize,
 }
@@ -17,7 +17,7 @@ impl Room {
     ///
     /// # Safety
     /// `buffer` points to `*size` bytes, which nothing else uses as long as the room is there; or one of them is null.
-    pub(super) unsafe fn new(buffer: *mut c_char, size: *mut usize) -> Result<Room> {
+    pub(crate) unsafe fn new(buffer: *mut c_char, size: *mut usize) -> Result<Room> {
         // SAFETY: a size that is not null can be read.
         if buffer.is_null() || size.is_null() || unsafe { *size } == 0 {
             return Err(Errno::EINVAL);
@@ -49,7 +49,7 @@ impl Room {
     }
 
     /// Writes a text. UV_ENOBUFS when it is too long; the size then is what it takes.
-    pub(super) fn fill(mut self, text: &[u8]) -> Result<()> {
+    pub(crate) fn fill(mut self, text: &[u8]) -> Result<()> {
         match self.bytes().get_mut(..text.len() + 1) {
             Some(place) => {
                 place[..text.len()].write_copy_of_slice(text);

@@ -93,6 +93,32 @@ static int make_async(void) {
   return result;
 }
 
+enum { CHILDREN = 3 };
+
+static uv_process_t children[CHILDREN];
+static int child_count, ended;
+
+static void on_exit_(uv_process_t* child, int64_t status, int signal) {
+  CHECK(child->pid > 0 && status == 0 && signal == 0);
+  ended++;
+}
+
+/* No child is made for which there is no memory. */
+static int make_child(void) {
+  char* args[] = {"true", NULL};
+  uv_stdio_container_t stdio[5] = {{UV_IGNORE, {NULL}}};
+  uv_process_options_t options = {0};
+  int result;
+  options.file = args[0];
+  options.args = args;
+  options.exit_cb = on_exit_;
+  options.stdio = stdio;
+  options.stdio_count = 5;
+  result = uv_spawn(&loop, &children[child_count], &options);
+  if (result == 0) child_count++;
+  return result;
+}
+
 int main(void) {
   int i, refused = 0;
   CHECK(uv_replace_allocator(NULL, our_realloc, our_calloc, our_free) == UV_EINVAL);
@@ -109,8 +135,12 @@ int main(void) {
     refused += attempts(make_async) - 1;
   }
   CHECK(refused > HANDLES);
+  for (i = 0; i < CHILDREN; i++) CHECK(attempts(make_child) > 1);
+  CHECK(child_count == CHILDREN);
   CHECK(timer_count == HANDLES && async_count == HANDLES);
 
+  while (ended < CHILDREN) CHECK(uv_run(&loop, UV_RUN_ONCE) != 0);
+  for (i = 0; i < CHILDREN; i++) uv_close((uv_handle_t*) &children[i], NULL);
   for (i = 0; i < HANDLES; i++) {
     uv_close((uv_handle_t*) &timers[i], NULL);
     uv_close((uv_handle_t*) &asyncs[i], NULL);

@@ -1,4 +1,4 @@
-//! `BEHAVIOUR.md` names tests that exist.
+//! `BEHAVIOUR.md` names tests that exist, and so does the table of reported bugs.
 
 use std::path::Path;
 
@@ -13,6 +13,8 @@ fn exists(file: &str, test: &str) -> bool {
             .filter_map(|line| line.strip_prefix("== "))
             .any(|title| title.split('#').next().unwrap_or("").trim() == test),
         "c" | "h" => read(&format!("tests/c/{file}")).lines().any(|line| is_function(line, test)),
+        // Of another crate, or below this folder.
+        "rs" if name.starts_with("oxuv") => read(&format!("../{file}")).contains(&format!("fn {test}(")),
         "rs" if name.contains('/') => read(&format!("tests/{file}")).contains(&format!("fn {test}(")),
         "rs" => read(&format!("tests/c/{file}")).contains(&format!("fn {test}(")),
         "" if name == "upstream" => {
@@ -37,13 +39,45 @@ fn each_behaviour_is_shown_by_a_test_that_exists() {
     });
     let mut count = 0;
     for (what, shown) in rows.filter(|(what, _)| *what != "what" && !what.starts_with("---")) {
-        let tests: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
-        assert!(!tests.is_empty(), "{what}: nothing shows it");
-        for test in tests {
-            let (file, name) = test.split_once(": ").unwrap_or_else(|| panic!("{what}: {test}"));
-            assert!(exists(file, name), "{what}: {file} has no {name}");
-            count += 1;
-        }
+        count += check_tests(what, shown);
     }
     assert!(count > 100, "{count}");
+}
+
+/// Each of the tests between backquotes exists. How many they are.
+fn check_tests(what: &str, shown: &str) -> usize {
+    let tests: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
+    assert!(!tests.is_empty(), "{what}: nothing shows it");
+    for test in &tests {
+        let (file, name) = test.split_once(": ").unwrap_or_else(|| panic!("{what}: {test}"));
+        assert!(exists(file, name), "{what}: {file} has no {name}");
+    }
+    tests.len()
+}
+
+/// The numbers of the reported bugs that concern the C library.
+const CASES: &[u32] = &[
+    01, 02, 04, 05, 10, 11, 13, 14, 16, 17, 19, 20, 22, 23, 25, 26, 28, 29, 31, 32, 34, 35, 37, 38, 40, 41, 43, 44, 46,
+    49, 50, 52, 53, 55, 56, 57, 58, 59, 64, 65, 70, 71, 73, 74, 76, 77, 80, 82, 83, 86, 102,
+];
+
+#[test]
+fn each_reported_bug_has_a_test_that_exists() {
+    let rows = include_str!("../../../oxuv-conformance/README.md").lines().filter(|line| line.starts_with("| C"));
+    let mut numbers: Vec<u32> = Vec::new();
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [case, report, what, shown, result] = cells[..] else { panic!("five columns: {row}") };
+        assert!(!report.is_empty() && !what.is_empty(), "{row}");
+        numbers.push(case[1..].parse().unwrap());
+        match result {
+            "pass" => drop(check_tests(case, shown)),
+            "pending" => assert_eq!(shown, "-", "{row}"),
+            _ => panic!("{row}"),
+        }
+    }
+    assert_eq!(numbers, CASES);
+    // Below the table are those of other levels.
+    let (_, below) = include_str!("../../../oxuv-conformance/README.md").split_once("Of the core, ").unwrap();
+    check_tests("other levels", below);
 }

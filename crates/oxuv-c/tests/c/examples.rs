@@ -72,3 +72,21 @@ fn the_echo_server_gives_everything_back() {
     server.kill().unwrap();
     server.wait().unwrap();
 }
+
+#[test]
+fn a_command_is_run_and_what_it_prints_collected() {
+    let example = example("run_command", Link::Shared);
+    let printed = |arguments: &[&str]| {
+        let output = Command::new(&example).args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap() + std::str::from_utf8(&output.stderr).unwrap()
+    };
+    assert_eq!(printed(&["sh", "-c", "echo hello; exit 3"]), "exit code 3\n6 bytes: hello\n");
+    assert_eq!(printed(&["sh", "-c", "kill -9 $$"]), "ended by signal 9\n0 bytes: ");
+    assert_eq!(printed(&["/none"]), "/none: no such file or directory\n");
+}
+
+#[test]
+fn text_goes_through_a_filter() {
+    let output = Command::new(example("filter", Link::Static)).args(["there and back", "tr", "a-z", "A-Z"]).output();
+    assert_eq!(build::succeed(output.unwrap()), "THERE AND BACK\n");
+}

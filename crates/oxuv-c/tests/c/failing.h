@@ -14,24 +14,24 @@ static int fails(void) {
 
 static void* short_malloc(size_t size) {
   if (fails()) return NULL;
-  blocks++;
+  __atomic_fetch_add(&blocks, 1, __ATOMIC_RELAXED);
   return malloc(size);
 }
 
 static void* short_calloc(size_t count, size_t size) {
   if (fails()) return NULL;
-  blocks++;
+  __atomic_fetch_add(&blocks, 1, __ATOMIC_RELAXED);
   return calloc(count, size);
 }
 
 static void* short_realloc(void* memory, size_t size) {
   if (fails()) return NULL;
-  if (memory == NULL) blocks++;
+  if (memory == NULL) __atomic_fetch_add(&blocks, 1, __ATOMIC_RELAXED);
   return realloc(memory, size);
 }
 
 static void counting_free(void* memory) {
-  if (memory != NULL) blocks--;
+  if (memory != NULL) __atomic_fetch_sub(&blocks, 1, __ATOMIC_RELAXED);
   free(memory);
 }
 

@@ -129,7 +129,7 @@ static void a_request_is_taken_back_until_it_has_begun(void) {
   CHECK(uv_fs_closedir(&lp, &requests[count++], dir, taken_back) == 0);
   CHECK(uv_fs_access(&lp, &requests[count], "/", F_OK, heard_well) == 0);
   for (i = 0; i < count; i++) CHECK(uv_cancel((uv_req_t*)&requests[i]) == 0);
-  for (i = 0; i < count; i++) CHECK(uv_cancel((uv_req_t*)&requests[i]) == UV_EBUSY);
+  for (i = 0; i < count; i++) CHECK(uv_cancel((uv_req_t*)&requests[i]) == 0);
   CHECK(cancelled == 0);
   for (i = 0; i < THREADS; i++) uv_sem_post(&go);
   CHECK(uv_run(&lp, UV_RUN_DEFAULT) == 0 && cancelled == count && heard_of == 1);

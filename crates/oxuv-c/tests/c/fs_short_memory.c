@@ -65,8 +65,8 @@ static void check(ssize_t (*function)(void)) {
 static void test(void) {
   make("file", "x");
   CHECK(symlink("file", "link") == 0 && mkdir("directory", 0700) == 0);
-  /* The pool keeps what it needs for its threads, and the loop what it needs for its requests. */
-  CHECK(file_known() == 0);
+  /* The pool keeps what it needs for its threads, the loop's ring and the loop what they need for their requests. */
+  CHECK(file_known() == 0 && listed() == 3 && written() == 0);
   check(listed);
   check(read_in_parts);
   check(link_read);

@@ -108,10 +108,22 @@ fn rust_agrees_with_libuv() {
         uv_shutdown_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_buf_t { "base": base, "len": len }
         uv_poll_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "io_watcher.fd": io_watcher.fd }
+        uv_process_t {
+            "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "exit_cb": exit_cb, "pid": pid,
+            "status": status,
+        }
+        uv_process_options_t {
+            "exit_cb": exit_cb, "file": file, "args": args, "env": env, "cwd": cwd, "flags": flags,
+            "stdio_count": stdio_count, "stdio": stdio, "uid": uid, "gid": gid,
+        }
+        uv_stdio_container_t { "flags": flags, "data": data }
+        uv_signal_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "signum": signum }
         uv_udp_t {
             "data": handle.data, "loop": handle.r#loop, "type": handle.r#type, "send_queue_size": send_queue_size,
             "send_queue_count": send_queue_count, "io_watcher.fd": io_watcher.fd,
         }
+        uv_fs_event_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type }
+        uv_fs_poll_t { "data": handle.data, "loop": handle.r#loop, "type": handle.r#type }
         uv_udp_send_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_connect_t { "data": req.data, "type": req.r#type, "handle": handle }
         uv_metrics_t { "loop_count": loop_count, "events": events, "events_waiting": events_waiting }

@@ -218,11 +218,48 @@ static void nested_runs(void) {
   CHECK(left_in_all() == 0);
 }
 
+static uv_run_mode inner_mode;
+static int later_calls;
+
+static void note_later(uv_timer_t* timer) {
+  (void) timer;
+  later_calls++;
+}
+
+static void leave_the_inner(uv_timer_t* timer) {
+  CHECK(uv_idle_start((uv_idle_t*) timer->data, inner_idle) == 0);
+  CHECK(run(timer->loop, inner_mode) == IDLE);
+}
+
+/* The inner one was left in another mode than the outer one has. */
+static void the_outer_run_keeps_its_mode(void) {
+  static uv_timer_t timer, later;
+  static uv_idle_t idle;
+  CHECK(uv_timer_init(&loop, &timer) == 0 && uv_timer_init(&loop, &later) == 0);
+  CHECK(uv_idle_init(&loop, &idle) == 0);
+  timer.data = &idle;
+  inner_mode = UV_RUN_NOWAIT;
+  CHECK(uv_timer_start(&timer, leave_the_inner, 0, 0) == 0);
+  CHECK(uv_timer_start(&later, note_later, 20, 0) == 0);
+  CHECK(run(&loop, UV_RUN_DEFAULT) == NOWHERE);
+  CHECK(later_calls == 1);
+  inner_mode = UV_RUN_DEFAULT;
+  CHECK(uv_timer_start(&timer, leave_the_inner, 0, 0) == 0);
+  CHECK(uv_timer_start(&later, note_later, 3600000, 0) == 0);
+  CHECK(uv_run(&loop, UV_RUN_NOWAIT) != 0); /* and does not wait an hour */
+  CHECK(!uv_is_active((uv_handle_t*) &timer) && later_calls == 1);
+  uv_close((uv_handle_t*) &timer, NULL);
+  uv_close((uv_handle_t*) &later, NULL);
+  uv_close((uv_handle_t*) &idle, NULL);
+  run_to_the_end();
+}
+
 int main(void) {
   CHECK(uv_loop_init(&loop) == 0);
   every_phase();
   a_connection();
   nested_runs();
+  the_outer_run_keeps_its_mode();
   CHECK(uv_loop_close(&loop) == 0);
   puts("ok");
   return 0;

@@ -280,6 +280,33 @@ static void handles_of_another_kind(void) {
   CHECK(uv_loop_close(&its) == 0);
 }
 
+static void count_visits(uv_handle_t* handle, void* arg) {
+  CHECK(handle == &any.handle);
+  ++*(int*) arg;
+}
+
+static void close_visited(uv_handle_t* handle, void* arg) {
+  (void) arg;
+  if (!uv_is_closing(handle)) uv_close(handle, NULL);
+}
+
+/* The memory's first handle cannot be reached any more: the loop keeps it, and says so. Nothing else is harmed. */
+static void a_handle_initialised_twice(void) {
+  static uv_loop_t its; /* there until the end */
+  uv_timer_t other;
+  int visits = 0;
+  CHECK(uv_loop_init(&its) == 0);
+  CHECK(uv_timer_init(&its, &any.timer) == 0);
+  CHECK(uv_timer_init(&its, &any.timer) == 0);
+  uv_walk(&its, count_visits, &visits);
+  CHECK(visits == 2);
+  CHECK(uv_timer_init(&its, &other) == 0 && uv_timer_start(&other, noop, 1, 0) == 0);
+  CHECK(uv_run(&its, UV_RUN_DEFAULT) == 0);
+  uv_walk(&its, close_visited, NULL);
+  CHECK(uv_run(&its, UV_RUN_DEFAULT) == 0);
+  CHECK(uv_loop_close(&its) == UV_EBUSY);
+}
+
 static void callbacks_are_missing(void) {
   uv_loop_t its;
   CHECK(uv_loop_init(&its) == 0);
@@ -315,6 +342,7 @@ int main(void) {
   a_copy_of_a_handle_is_stale_once_that_is_closed();
   handles_of_another_kind();
   callbacks_are_missing();
+  a_handle_initialised_twice();
   puts("ok");
   return 0;
 }

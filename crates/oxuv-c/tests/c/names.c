@@ -220,11 +220,11 @@ static void look_ups_are_taken_back(void) {
   uv_sem_wait(&begun);
   addresses = (uv_req_t*) look_up("localhost", NULL, NULL);
   names = (uv_req_t*) look_up_names(0);
-  CHECK(uv_cancel(addresses) == 0 && uv_cancel(addresses) == UV_EBUSY);
+  CHECK(uv_cancel(addresses) == 0 && uv_cancel(addresses) == 0);
   CHECK(uv_run(loop, UV_RUN_NOWAIT) != 0);
   CHECK(calls == 1 && last_status == UV_EAI_CANCELED);
   last_status = 0;
-  CHECK(uv_cancel(names) == 0 && uv_cancel(names) == UV_EBUSY);
+  CHECK(uv_cancel(names) == 0 && uv_cancel(names) == 0);
   CHECK(uv_run(loop, UV_RUN_NOWAIT) != 0);
   CHECK(calls == 2 && last_status == UV_EAI_CANCELED);
   uv_sem_post(&go_on);

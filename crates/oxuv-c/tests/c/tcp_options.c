@@ -46,9 +46,13 @@ static void init_with_a_family(void) {
 
 static void open_takes_a_socket_over(void) {
   uv_os_sock_t fds[2];
+  struct sockaddr_storage name;
+  int size = sizeof(name);
   uv_tcp_t* tcp = new_tcp();
   CHECK(uv_socketpair(SOCK_STREAM, 0, fds, 0, 0) == 0);
   CHECK(uv_tcp_open(tcp, fds[0]) == 0);
+  CHECK(uv_tcp_getsockname(tcp, (struct sockaddr*) &name, &size) == 0 && name.ss_family == AF_UNIX);
+  CHECK(uv_tcp_getpeername(tcp, (struct sockaddr*) &name, &size) == 0 && name.ss_family == AF_UNIX);
   CHECK(tcp->io_watcher.fd == fds[0]);
   CHECK(fcntl(fds[0], F_GETFL) & O_NONBLOCK);
   CHECK(uv_is_readable((uv_stream_t*) tcp) && uv_is_writable((uv_stream_t*) tcp));

@@ -1,4 +1,6 @@
-/* Barriers. */
+/* Barriers.
+ *
+ * not under TSan: it takes the barrier's end by one who was let go for a race, but the C library waits for the others */
 #define _GNU_SOURCE
 #include "check.h"
 

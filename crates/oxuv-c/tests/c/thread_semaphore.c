@@ -58,11 +58,11 @@ static void a_post_lets_one_go_on(void) {
   uv_sem_destroy(&empty);
 }
 
-static volatile sig_atomic_t signals;
+static int signals;
 
 static void note_signal(int signum) {
   (void) signum;
-  signals++;
+  __atomic_add_fetch(&signals, 1, __ATOMIC_SEQ_CST);
 }
 
 static void wait_once(void* arg) {
@@ -83,7 +83,7 @@ static void a_signal_does_not_end_a_wait(void) {
   CHECK(uv_thread_create(&thread, wait_once, NULL) == 0);
   for (i = 0; i < 10; i++) {
     CHECK(pthread_kill(thread, SIGUSR1) == 0);
-    while (signals <= i) nanosleep(&moment, NULL);
+    while (__atomic_load_n(&signals, __ATOMIC_SEQ_CST) <= i) nanosleep(&moment, NULL);
   }
   CHECK(uv_sem_trywait(&done) == UV_EAGAIN);
   uv_sem_post(&full);

@@ -319,7 +319,8 @@ static void flags_and_misuse(void) {
 }
 
 static void unix_addresses(void) {
-  struct sockaddr_un to;
+  struct sockaddr_un to, name;
+  int size;
   uv_udp_t* udp = new_udp(AF_UNSPEC);
   uv_buf_t buf = uv_buf_init("hello", 5);
   char bytes[8];
@@ -333,6 +334,12 @@ static void unix_addresses(void) {
   CHECK(uv_udp_try_send(udp, &buf, 1, (struct sockaddr*) &to) == 5);
   CHECK(recv(receiver, bytes, sizeof(bytes), 0) == 5);
   close(receiver);
+  /* Names of other families than the internet's are told as they are. */
+  memset(&name, 7, sizeof(name));
+  size = sizeof(name);
+  CHECK(uv_udp_getsockname(udp, (struct sockaddr*) &name, &size) == 0);
+  CHECK(name.sun_family == AF_UNIX && size == sizeof(sa_family_t));
+  CHECK(uv_udp_getpeername(udp, (struct sockaddr*) &name, &size) == UV_ENOTCONN);
   close_udp(udp);
   run_dry();
 }

@@ -15,6 +15,8 @@
 mod connect;
 mod loops;
 mod memory;
+#[cfg(miri)]
+mod pipe;
 mod strings;
 #[cfg(miri)]
 mod tcp;

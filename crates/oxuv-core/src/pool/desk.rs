@@ -1,100 +1,264 @@
 //! Where a loop gets its jobs back.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::mem::swap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use oxuv_os::{Result, Shared};
+use oxuv_os::{Result, Shared, fork};
 
-use crate::kernel::{Finished, Wake};
+use super::worker::Crew;
+use crate::kernel::{Finished, Job, Wake};
 use crate::linux::Waker;
+use crate::slab::Slab;
 
 /// A loop's desk: threads put finished jobs on it, the loop takes them all at once.
 ///
-/// The first one that is put on an empty desk wakes the loop; those behind it come with it.
+/// The first one that is put there wakes the loop; those behind it come with it. Nobody wakes it again before it has said
+/// that it is going to wait: a loop that is at work finds them anyway. One that waits for many says how many are enough to
+/// wake it for, but it waits for a [`MOMENT`] only.
 #[derive(Debug)]
-pub(crate) struct Desk<J> {
-    finished: Mutex<VecDeque<Finished<J>>>,
-    /// The loop is gone.
-    is_closed: AtomicBool,
+struct Desk<J> {
+    /// Which of the desks that were at its place it is.
+    number: u32,
+    finished: VecDeque<Finished<J>>,
     waker: Waker,
+    /// The loop has been woken, and has not said since that it is going to wait.
+    is_rung: bool,
+    /// So many jobs are enough to wake it.
+    enough: usize,
+    /// It took many jobs when it came last, and has not said since that it is going to wait.
+    is_busy: bool,
 }
 
-impl<J> Desk<J> {
-    pub(crate) fn is_closed(&self) -> bool {
-        self.is_closed.load(Relaxed)
+/// A loop that waits for so many jobs at least need not be woken by the first.
+const MANY: usize = 16;
+
+/// So long it waits for enough of them, in nanoseconds.
+pub(crate) const MOMENT: u64 = 50_000;
+
+/// If fewer have come back by then, they take long, and it is not worth it ...
+const FEW: usize = 8;
+
+/// ... so many times.
+const PAUSE: u32 = 32;
+
+/// The name of a desk, also when its loop is gone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DeskKey {
+    index: u32,
+    number: u32,
+}
+
+/// The desks of all loops that use a pool, under its lock.
+#[derive(Debug)]
+pub(super) struct Desks<J> {
+    all: Slab<Option<Desk<J>>>,
+    next_number: u32,
+}
+
+/// What remains to be done after a job was put on a desk, without the lock.
+#[must_use]
+#[derive(Debug)]
+pub(super) enum Errand<J> {
+    Nothing,
+    Wake(Waker),
+    /// The loop is gone.
+    Discard(J),
+}
+
+impl<J> Desks<J> {
+    pub(super) fn new() -> Self {
+        Desks { all: Slab::new(), next_number: 0 }
     }
 
-    /// Puts a job on the desk. There is room: see [`Returns::reserve`].
-    pub(crate) fn put(&self, finished: Finished<J>) {
-        let mut queue = self.lock();
-        queue.push_back(finished);
-        let is_first = queue.len() == 1;
-        drop(queue);
-        if is_first {
-            self.waker.wake();
+    pub(super) fn open(&mut self, waker: Waker) -> Result<DeskKey> {
+        let number = self.next_number;
+        let desk = Desk { number, finished: VecDeque::new(), waker, is_rung: false, enough: 1, is_busy: false };
+        let index = self.all.insert(Some(desk))?;
+        self.next_number = number.wrapping_add(1);
+        Ok(DeskKey { index, number })
+    }
+
+    /// The loop is gone. What was on its desk may call whatever it likes when it is dropped: not under the lock.
+    pub(super) fn close(&mut self, key: DeskKey) -> impl Sized + use<J> {
+        self.all.remove(key.index)
+    }
+
+    pub(super) fn is_open(&self, key: DeskKey) -> bool {
+        self.all[key.index].as_ref().is_some_and(|desk| desk.number == key.number)
+    }
+
+    fn get(&mut self, key: DeskKey) -> Option<&mut Desk<J>> {
+        self.all[key.index].as_mut().filter(|desk| desk.number == key.number)
+    }
+
+    /// Puts a job on a desk. There is room: see [`Returns::reserve`]. `is_last` says that no other will follow soon.
+    #[inline]
+    pub(super) fn put(&mut self, key: DeskKey, finished: Finished<J>, is_last: bool) -> Errand<J> {
+        let Some(desk) = self.get(key) else { return Errand::Discard(finished.job) };
+        desk.finished.push_back(finished);
+        if desk.is_rung || (desk.finished.len() < desk.enough && !is_last) {
+            return Errand::Nothing;
+        }
+        desk.is_rung = true;
+        Errand::Wake(desk.waker.clone())
+    }
+
+    /// Takes everything off a desk.
+    pub(super) fn take(&mut self, key: DeskKey, taken: &mut VecDeque<Finished<J>>) {
+        let Some(desk) = self.get(key) else { return };
+        if taken.is_empty() {
+            swap(&mut desk.finished, taken);
+        } else {
+            taken.append(&mut desk.finished);
+        }
+        desk.is_busy = taken.len() >= MANY;
+    }
+
+    /// The loop is going to wait, if nothing is on its desk: so much is there.
+    pub(super) fn rest(&mut self, key: DeskKey, enough: usize) -> usize {
+        let Some(desk) = self.get(key) else { return 0 };
+        desk.is_rung = !desk.finished.is_empty();
+        desk.enough = enough;
+        desk.is_busy = false;
+        desk.finished.len()
+    }
+
+    /// True if this desk's loop is likely to submit many jobs soon.
+    pub(super) fn is_busy(&self, key: DeskKey) -> bool {
+        self.all[key.index].as_ref().is_some_and(|desk| desk.number == key.number && desk.is_busy)
+    }
+
+    /// Room for so many finished jobs; says how many there is room for then.
+    pub(super) fn reserve(&mut self, key: DeskKey, count: usize) -> Result<usize> {
+        let Some(desk) = self.get(key) else { return Ok(0) };
+        desk.finished.try_reserve(count - desk.finished.len())?;
+        Ok(desk.finished.capacity())
+    }
+}
+
+impl<J> Errand<J> {
+    /// On a thread of the pool, which does not end when a job's destructor panics.
+    #[inline]
+    pub(super) fn run(self) {
+        match self {
+            Errand::Nothing => {}
+            Errand::Wake(waker) => waker.wake(),
+            Errand::Discard(job) => discard(job),
         }
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Finished<J>>> {
-        self.finished.lock().unwrap_or_else(PoisonError::into_inner)
+#[cold]
+fn discard<J>(job: J) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(job))) {
+        // It may panic as well.
+        std::mem::forget(payload);
     }
 }
 
 /// The loop's side of its desk.
 #[derive(Debug)]
-pub(crate) struct Returns<J> {
-    desk: Shared<Desk<J>>,
+pub(super) struct Returns<J: Job> {
+    pub(super) crew: Shared<Crew<J>>,
+    /// Of the process whose threads these are.
+    forks: u32,
+    pub(super) desk: DeskKey,
     /// What was taken off the desk and not told yet.
     taken: VecDeque<Finished<J>>,
     /// Jobs that were submitted and not told yet.
     outstanding: usize,
     /// So many have room on the desk, and among the taken.
     room: usize,
+    /// So many times the first job is enough.
+    pause: u32,
 }
 
-impl<J> Returns<J> {
-    pub(crate) fn new(waker: Waker) -> Result<Self> {
-        let finished = Mutex::new(VecDeque::new());
-        let desk = Shared::new(Desk { finished, is_closed: AtomicBool::new(false), waker })?;
-        Ok(Returns { desk, taken: VecDeque::new(), outstanding: 0, room: 0 })
+/// How a loop waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Not at all: jobs have come back.
+    Found,
+    /// For a [`MOMENT`] at most, and then it asks once more.
+    Briefly,
+    /// As it likes: it is woken by the first job.
+    Long,
+}
+
+impl<J: Job> Returns<J> {
+    pub(super) fn new(crew: Shared<Crew<J>>, waker: Waker) -> Result<Self> {
+        let desk = crew.open_desk(waker)?;
+        Ok(Returns { crew, forks: fork::forks(), desk, taken: VecDeque::new(), outstanding: 0, room: 0, pause: 0 })
     }
 
-    /// Room for one more job, and the desk it shall come back to.
-    pub(crate) fn reserve(&mut self) -> Result<Shared<Desk<J>>> {
+    /// In a child the threads are gone, and their lock may be held for ever.
+    #[inline]
+    pub(super) fn is_of_parent(&self) -> bool {
+        self.forks != fork::forks()
+    }
+
+    /// In a child: what had come back before the fork is still to be told.
+    pub(super) fn inherit(&mut self, parent: &mut Self) {
+        self.taken = std::mem::take(&mut parent.taken);
+        self.outstanding = self.taken.len();
+    }
+
+    /// Room for one more job.
+    #[inline]
+    pub(super) fn reserve(&mut self) -> Result<()> {
+        if self.outstanding < self.room { Ok(()) } else { self.grow() }
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<()> {
         let needed = self.outstanding + 1;
-        if needed > self.room {
-            let mut finished = self.desk.lock();
-            let missing = needed - finished.len();
-            finished.try_reserve(missing)?;
-            self.taken.try_reserve(needed - self.taken.len())?;
-            self.room = finished.capacity().min(self.taken.capacity());
-        }
-        Ok(self.desk.clone())
+        self.taken.try_reserve(needed - self.taken.len())?;
+        self.room = self.crew.reserve(self.desk, needed)?.min(self.taken.capacity());
+        Ok(())
     }
 
     /// One more job was submitted.
-    pub(crate) fn add(&mut self) {
+    #[inline]
+    pub(super) fn add(&mut self) {
         self.outstanding += 1;
     }
 
     /// Takes everything off the desk, and returns how much there is to be told.
-    pub(crate) fn take(&mut self) -> usize {
-        if self.outstanding == self.taken.len() {
-            // Nothing else is on its way.
-            return self.outstanding;
-        }
-        let mut finished = self.desk.lock();
-        if self.taken.is_empty() {
-            std::mem::swap(&mut *finished, &mut self.taken);
-        } else {
-            self.taken.append(&mut finished);
+    pub(super) fn take(&mut self) -> usize {
+        // Else nothing is on its way.
+        if self.outstanding > self.taken.len() && !self.is_of_parent() {
+            self.crew.take(self.desk, &mut self.taken);
         }
         self.taken.len()
     }
 
+    /// Before a wait, which may be short if others than the first job shall be waited for.
+    pub(super) fn rest(&mut self, may_be_brief: bool) -> Rest {
+        if self.is_of_parent() {
+            return Rest::Long;
+        }
+        let on_their_way = self.outstanding - self.taken.len();
+        let is_brief = may_be_brief && on_their_way >= MANY && self.pause == 0;
+        self.pause = self.pause.saturating_sub(u32::from(may_be_brief));
+        match self.crew.rest(self.desk, if is_brief { on_their_way / 2 } else { 1 }) {
+            0 if is_brief => Rest::Briefly,
+            0 => Rest::Long,
+            _ => Rest::Found,
+        }
+    }
+
+    /// After a brief wait in which not enough have come back.
+    pub(super) fn rest_on(&mut self) -> Rest {
+        let found = self.crew.rest(self.desk, 1);
+        if found < FEW {
+            self.pause = PAUSE;
+        }
+        if found == 0 { Rest::Long } else { Rest::Found }
+    }
+
     /// The next job to be told of, in the order in which they were finished.
-    pub(crate) fn next(&mut self) -> Option<Finished<J>> {
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Finished<J>> {
         let finished = self.taken.pop_front()?;
         self.outstanding -= 1;
         Some(finished)
@@ -102,11 +266,10 @@ impl<J> Returns<J> {
 }
 
 /// The loop is gone: what has not begun is not to be run, and what runs has nobody to be told.
-impl<J> Drop for Returns<J> {
+impl<J: Job> Drop for Returns<J> {
     fn drop(&mut self) {
-        self.desk.is_closed.store(true, Relaxed);
-        // What was on it may call whatever it likes when it is dropped.
-        let left = std::mem::take(&mut *self.desk.lock());
-        drop(left);
+        if !self.is_of_parent() {
+            self.crew.close_desk(self.desk);
+        }
     }
 }

@@ -8,8 +8,9 @@
 //!   that it is going to run.
 //! * **[Lanes](Lane)** keep kinds of jobs from starving each other.
 //! * **Wake-ups are throttled**: one thread is woken at a time, and wakes the next if there is work for it.
-//! * **Jobs come back in batches**: the first job that is put on a loop's empty desk wakes the loop, which takes all that
-//!   is there by then.
+//! * **Jobs come back in batches**: the first job that is put on a loop's desk wakes the loop, which takes all that is
+//!   there by then. Until it is going to wait again it is not woken any more, but looks at its desk before it does.
+//! * **One lock** guards queue and desks: a thread takes it once for each job, to give back one and to begin the next.
 //! * **A child of a fork** has a pool without threads and jobs, and starts its own at first use.
 //!
 //! # To add another kind of job
@@ -35,11 +36,12 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use oxuv_os::{Errno, Result, Shared, fork};
+use oxuv_os::{Errno, Result, Shared, Thread, fork};
 
 use crate::kernel::{Finished, Job};
 use crate::linux::Waker;
 use desk::Returns;
+pub(crate) use desk::{MOMENT, Rest};
 use worker::{Crew, Task};
 
 pub use queue::{Lane, Ticket};
@@ -130,15 +132,9 @@ impl<J: Job> Pool<J> {
         }
     }
 
-    fn submit(&self, lane: Lane, task: Task<J>) -> Result<Ticket, (Errno, Task<J>)> {
-        let crew = match self.crew() {
-            Ok(crew) => crew,
-            Err(error) => return Err((error, task)),
-        };
-        crew.submit(lane, task, |threads| {
-            let size = self.size.map_or_else(size::asked_for, |size| size.get().min(size::MOST));
-            worker::start(crew, threads, size, self.name)
-        })
+    fn start(&self, crew: &Shared<Crew<J>>, threads: &mut Vec<Thread>) -> Result<()> {
+        let size = self.size.map_or_else(size::asked_for, |size| size.get().min(size::MOST));
+        worker::start(crew, threads, size, self.name)
     }
 
     fn crew(&self) -> Result<&Shared<Crew<J>>> {
@@ -202,6 +198,8 @@ impl<J: Job> Deref for PoolOf<J> {
 /// A loop's way to its pool.
 #[derive(Debug)]
 pub(crate) struct Counter<J: Job> {
+    /// The loop must ask before it waits: it is not woken by the first job that comes back.
+    pub(crate) is_awake: bool,
     /// Made at first use. Before the pool, which runs no job of a loop that is gone.
     returns: Option<Returns<J>>,
     pub(crate) pool: PoolOf<J>,
@@ -209,7 +207,7 @@ pub(crate) struct Counter<J: Job> {
 
 impl<J: Job> Counter<J> {
     pub(crate) fn new(pool: PoolOf<J>) -> Self {
-        Counter { pool, returns: None }
+        Counter { is_awake: false, pool, returns: None }
     }
 
     pub(crate) fn submit(
@@ -220,17 +218,22 @@ impl<J: Job> Counter<J> {
         waker: impl FnOnce() -> Waker,
     ) -> Result<Ticket, (Errno, J)> {
         let returns = match &mut self.returns {
-            Some(returns) => returns,
-            none => match Returns::new(waker()) {
-                Ok(returns) => none.insert(returns),
+            Some(returns) if !returns.is_of_parent() => returns,
+            returns => match self.pool.crew().and_then(|crew| Returns::new(crew.clone(), waker())) {
+                Ok(mut new) => {
+                    if let Some(of_parent) = returns {
+                        new.inherit(of_parent);
+                    }
+                    returns.insert(new)
+                }
                 Err(error) => return Err((error, job)),
             },
         };
-        let desk = match returns.reserve() {
-            Ok(desk) => desk,
-            Err(error) => return Err((error, job)),
-        };
-        match self.pool.submit(lane, Task { job, request, desk, since: 0 }) {
+        if let Err(error) = returns.reserve() {
+            return Err((error, job));
+        }
+        let task = Task { job, request, desk: returns.desk, since: 0 };
+        match returns.crew.submit(lane, task, |threads| self.pool.start(&returns.crew, threads)) {
             Ok(ticket) => {
                 returns.add();
                 Ok(ticket)
@@ -240,14 +243,37 @@ impl<J: Job> Counter<J> {
     }
 
     pub(crate) fn cancel(&mut self, ticket: Ticket) -> Result<()> {
-        self.pool.crew()?.cancel(ticket).ok_or(Errno::EBUSY)?.give_back(Err(Errno::ECANCELED));
-        Ok(())
+        self.pool.crew()?.cancel(ticket)
+    }
+
+    /// In a child: what was submitted is its parent's, and threads that the child does not have may hold the desk's lock. So
+    /// nothing of it is touched any more, not even to be freed.
+    pub(crate) fn lose(&mut self) {
+        std::mem::forget(self.returns.take());
     }
 
     pub(crate) fn take(&mut self) -> usize {
+        self.is_awake = self.returns.is_some();
         self.returns.as_mut().map_or(0, Returns::take)
     }
 
+    /// Before the loop waits: how it may. It need not ask if it has not taken anything since it was told to wait long.
+    pub(crate) fn rest(&mut self, may_be_brief: bool) -> Rest {
+        self.rest_by(|returns| returns.rest(may_be_brief))
+    }
+
+    /// As [`Counter::rest`], after a brief wait in which nobody has woken the loop.
+    pub(crate) fn rest_on(&mut self) -> Rest {
+        self.rest_by(Returns::rest_on)
+    }
+
+    fn rest_by(&mut self, rest: impl FnOnce(&mut Returns<J>) -> Rest) -> Rest {
+        let rest = self.returns.as_mut().map_or(Rest::Long, rest);
+        self.is_awake = rest != Rest::Long;
+        rest
+    }
+
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<Finished<J>> {
         self.returns.as_mut()?.next()
     }

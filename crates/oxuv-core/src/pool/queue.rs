@@ -22,6 +22,40 @@ impl Lane {
     pub const ALL: [Lane; 3] = [Lane::Work, Lane::FastIo, Lane::SlowIo];
 }
 
+/// Some of the lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lanes(u8);
+
+impl Lanes {
+    const NONE: Lanes = Lanes(0);
+    pub(crate) const ALL: Lanes = Lanes(0b111);
+
+    pub(crate) const fn of(lane: Lane) -> Lanes {
+        Lanes(1 << lane as u8)
+    }
+
+    pub(crate) const fn without(self, lane: Lane) -> Lanes {
+        Lanes(self.0 & !Lanes::of(lane).0)
+    }
+
+    const fn and(self, others: Lanes) -> Lanes {
+        Lanes(self.0 & others.0)
+    }
+
+    const fn with(self, lane: Lane) -> Lanes {
+        Lanes(self.0 | Lanes::of(lane).0)
+    }
+
+    /// The lane, if it is only one.
+    fn only(self) -> Option<Lane> {
+        self.0.is_power_of_two().then(|| Lane::ALL[self.0.trailing_zeros() as usize])
+    }
+
+    fn iter(self) -> impl Iterator<Item = Lane> {
+        Lane::ALL.into_iter().filter(move |&lane| self.and(Lanes::of(lane)) != Lanes::NONE)
+    }
+}
+
 /// The name of a submitted job, good until it begins or is cancelled.
 ///
 /// The default ticket is that of no job.
@@ -77,6 +111,8 @@ pub(crate) struct Queue<T> {
     entries: Vec<Entry<T>>,
     free: u32,
     lines: [Line; 3],
+    /// Those that are not empty.
+    waiting: Lanes,
     /// The number of the next submission.
     next_number: u64,
     /// What the first ticket of each entry is made of.
@@ -88,7 +124,7 @@ impl<T> Queue<T> {
     pub(crate) const fn new(seed: u32) -> Self {
         let line = Line { first: NONE, last: NONE, len: 0, passed: 0 };
         let generation = 1 + (seed << 20);
-        Queue { entries: Vec::new(), free: NONE, lines: [line; 3], next_number: 0, generation }
+        Queue { entries: Vec::new(), free: NONE, lines: [line; 3], waiting: Lanes::NONE, next_number: 0, generation }
     }
 
     pub(crate) fn len(&self, lane: Lane) -> usize {
@@ -130,27 +166,43 @@ impl<T> Queue<T> {
         }
         line.last = index;
         line.len += 1;
+        self.waiting = self.waiting.with(lane);
         Ticket { index, generation }
     }
 
     /// Takes out the oldest element of the lanes that are `open`, unless one of these was passed over `patience` times.
-    pub(crate) fn pop(&mut self, patience: usize, open: impl Fn(Lane) -> bool) -> Option<(Lane, T)> {
-        let waiting = Lane::ALL.map(|lane| self.len(lane) > 0 && open(lane));
-        let waiting = || Lane::ALL.into_iter().filter(|&lane| waiting[lane as usize]);
-        let line = |lane: Lane| &self.lines[lane as usize];
-        let impatient = waiting().filter(|&lane| line(lane).passed >= patience).max_by_key(|&lane| line(lane).passed);
-        let oldest = || waiting().min_by_key(|&lane| self.entries[line(lane).first as usize].number);
-        let lane = impatient.or_else(oldest)?;
-        for other in waiting() {
-            self.lines[other as usize].passed += 1;
-        }
+    #[inline]
+    pub(crate) fn pop(&mut self, patience: usize, open: Lanes) -> Option<(Lane, T)> {
+        let able = self.waiting.and(open);
+        let lane = match able.only() {
+            Some(lane) => lane,
+            None => self.choose(patience, able)?,
+        };
         self.lines[lane as usize].passed = 0;
         self.unlink(self.lines[lane as usize].first).map(|value| (lane, value))
     }
 
+    /// The lane whose turn it is, of several or none; the others are passed over.
+    #[inline(never)]
+    fn choose(&mut self, patience: usize, able: Lanes) -> Option<Lane> {
+        let line = |lane: Lane| &self.lines[lane as usize];
+        let impatient = able.iter().filter(|&lane| line(lane).passed >= patience).max_by_key(|&lane| line(lane).passed);
+        let oldest = || able.iter().min_by_key(|&lane| self.entries[line(lane).first as usize].number);
+        let chosen = impatient.or_else(oldest)?;
+        for other in able.iter() {
+            self.lines[other as usize].passed += 1;
+        }
+        Some(chosen)
+    }
+
+    /// True if there is only one element.
+    pub(crate) fn has_one(&self) -> bool {
+        self.lines.iter().map(|line| line.len).sum::<usize>() == 1
+    }
+
     /// True if [`Queue::pop`] would find something.
-    pub(crate) fn has_any(&self, open: impl Fn(Lane) -> bool) -> bool {
-        Lane::ALL.into_iter().any(|lane| self.len(lane) > 0 && open(lane))
+    pub(crate) fn has_any(&self, open: Lanes) -> bool {
+        self.waiting.and(open) != Lanes::NONE
     }
 
     /// Takes out the element of this ticket; `None` if it is out already.
@@ -171,6 +223,9 @@ impl<T> Queue<T> {
         self.free = index;
         let line = &mut self.lines[lane as usize];
         line.len -= 1;
+        if line.len == 0 {
+            self.waiting = self.waiting.without(lane);
+        }
         match previous {
             NONE => line.first = next,
             _ => self.entries[previous as usize].next = next,
@@ -211,7 +266,7 @@ mod tests {
                 }
                 4 => {
                     let expected = model[lane as usize].pop_front();
-                    let popped = queue.pop(8, |open| open == lane);
+                    let popped = queue.pop(8, Lanes::of(lane));
                     assert_eq!(popped, expected.map(|(_, value)| (lane, value)));
                     old.extend(expected.map(|(ticket, _)| ticket));
                 }
@@ -234,7 +289,7 @@ mod tests {
         {
             queue.push(lane, value);
         }
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop(8, |_| true)).map(|(_, value)| value).collect();
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop(8, Lanes::ALL)).map(|(_, value)| value).collect();
         assert_eq!(order, [1, 2, 3, 4, 5]);
     }
 
@@ -247,7 +302,7 @@ mod tests {
         queue.push(Lane::FastIo, 1000);
         queue.push(Lane::FastIo, 1001);
         queue.push(Lane::SlowIo, 2000);
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop(8, |_| true)).map(|(_, value)| value).collect();
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop(8, Lanes::ALL)).map(|(_, value)| value).collect();
         let place = |of| order.iter().position(|&value| value == of);
         let jump = [1000, 2000, 1001].map(|value| place(value).unwrap());
         assert!(jump.iter().all(|&place| (8..=18).contains(&place)), "{jump:?}");
@@ -258,9 +313,9 @@ mod tests {
     fn a_lane_that_is_not_open_is_passed_over() {
         let mut queue = Queue::new(0);
         queue.push(Lane::SlowIo, 1);
-        assert!(!queue.has_any(|lane| lane != Lane::SlowIo));
-        assert_eq!(queue.pop(8, |lane| lane != Lane::SlowIo), None);
-        assert_eq!(queue.pop(8, |_| true), Some((Lane::SlowIo, 1)));
+        assert!(!queue.has_any(Lanes::ALL.without(Lane::SlowIo)));
+        assert_eq!(queue.pop(8, Lanes::ALL.without(Lane::SlowIo)), None);
+        assert_eq!(queue.pop(8, Lanes::ALL), Some((Lane::SlowIo, 1)));
     }
 
     #[test]

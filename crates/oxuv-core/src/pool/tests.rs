@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+use oxuv_os::epoll::{Epoll, EventFlags};
 use oxuv_os::{Errno, Shared};
 
 use super::{Lane, Pool, PoolOf, Ticket};
@@ -333,4 +334,62 @@ fn the_end_of_the_process_does_not_wait_for_ever() {
     gate.open();
     // Once it is free it ends with the others, for whoever has the patience.
     assert_eq!(run(&mut core, Mode::Once), [(0, Ok(()))]);
+}
+
+/// Panics when it is dropped, and then once more with what it has panicked with.
+struct Bomb(u32);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if let Some(left) = self.0.checked_sub(1) {
+            std::panic::panic_any(Bomb(left));
+        }
+    }
+}
+
+#[test]
+fn what_a_loop_leaves_behind_may_panic_when_it_is_dropped() {
+    let pool = pool(1);
+    let mut core = new_loop(&pool);
+    let gate = Gate::default();
+    let (mut wait, begun) = waiter(&gate);
+    let bomb = Bomb(2);
+    submit(&mut core, Lane::Work, 0, move || {
+        let _owned = &bomb;
+        wait();
+    });
+    let bomb = Bomb(1);
+    submit(&mut core, Lane::Work, 1, move || {
+        let _owned = &bomb;
+        unreachable!("its loop is gone, and so it does not begin");
+    });
+    begun.recv().unwrap();
+    drop(core);
+    gate.open();
+
+    let mut core = new_loop(&pool);
+    submit(&mut core, Lane::Work, 2, || {});
+    assert_eq!(run(&mut core, Mode::Default), [(2, Ok(()))]);
+    let work = pool.metrics().lanes[Lane::Work as usize];
+    assert_eq!((work.queued, work.running), (0, 0));
+}
+
+#[test]
+fn a_run_that_ends_leaves_no_job_untold_to_those_who_watch_the_kernel() {
+    let pool = pool(1);
+    let mut core = new_loop(&pool);
+    for user in 0..1000 {
+        submit(&mut core, Lane::FastIo, user, || {});
+        if user % 3 == 0 {
+            run(&mut core, Mode::NoWait);
+        }
+    }
+    let watcher = Epoll::new().unwrap();
+    watcher.set(core.kernel().backend_fd(), 0, EventFlags::IN, false).unwrap();
+    let mut events = Vec::with_capacity(1);
+    while core.alive() {
+        watcher.wait(&mut events, Some(10_000_000_000)).unwrap();
+        assert_eq!(events.len(), 1, "nobody says that jobs have come back");
+        run(&mut core, Mode::NoWait);
+    }
 }

@@ -1,21 +1,27 @@
 //! The threads, and what they share.
 
+use std::collections::VecDeque;
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use oxuv_os::{Errno, Result, Shared, Thread, clock};
 
-use super::desk::Desk;
-use super::queue::{Lane, Queue, Ticket};
+use super::desk::{DeskKey, Desks, Errand};
+use super::queue::{Lane, Lanes, Queue, Ticket};
 use super::{LaneMetrics, PoolMetrics};
 use crate::kernel::{Finished, Job};
+use crate::linux::Waker;
 
 /// What libuv's pool threads have, in bytes.
 const STACK: usize = 8 << 20;
 
 /// So often a lane is passed over, at least; more often where there are many threads, for whom jobs of one lane are begun together.
 const PATIENCE: usize = 8;
+
+/// So often a thread that lingers looks around; each time costs half a microsecond, if nobody else wants the processor.
+const LINGERING: usize = 10;
 
 /// A job that was submitted.
 #[derive(Debug)]
@@ -24,24 +30,9 @@ pub(crate) struct Task<J> {
     /// The loop's number for it.
     pub(crate) request: u32,
     /// Where it goes when it is finished.
-    pub(crate) desk: Shared<Desk<J>>,
+    pub(super) desk: DeskKey,
     /// When it was submitted, in nanoseconds; 0 if that is not measured.
     pub(crate) since: u64,
-}
-
-impl<J: Job> Task<J> {
-    /// Runs the job and gives it back to its loop. If that is gone, the job is dropped.
-    fn run(mut self) {
-        if self.desk.is_closed() {
-            return;
-        }
-        self.job.run();
-        self.give_back(Ok(()));
-    }
-
-    pub(crate) fn give_back(self, result: Result<()>) {
-        self.desk.put(Finished { request: self.request, job: self.job, result });
-    }
 }
 
 /// The threads of one process, and the jobs that wait for them.
@@ -50,6 +41,8 @@ pub(crate) struct Crew<J> {
     state: Mutex<State<J>>,
     /// A job is there that a thread may run, or the threads are to end.
     available: Condvar,
+    /// The same for the thread that lingers.
+    is_called: AtomicBool,
     /// The last thread has ended.
     ended: Condvar,
 }
@@ -57,6 +50,7 @@ pub(crate) struct Crew<J> {
 #[derive(Debug)]
 struct State<J> {
     queue: Queue<Task<J>>,
+    desks: Desks<J>,
     /// Those to be joined.
     threads: Vec<Thread>,
     /// How many there are, those included that are being joined.
@@ -65,34 +59,45 @@ struct State<J> {
     gone: usize,
     /// Threads that wait.
     idle: usize,
+    /// A thread has nothing to do, but lingers.
+    lingers: bool,
     /// One of them was woken and has not come yet: that is enough, it wakes the next one if there is need of it.
     is_waking: bool,
     is_ending: bool,
     measures: bool,
+    /// Jobs of each lane that run now.
+    running: [usize; 3],
+    /// What else is counted.
     lanes: [LaneMetrics; 3],
 }
 
 impl<J: Job> State<J> {
-    /// True if a job of this lane may begin.
-    fn is_open(lanes: &[LaneMetrics; 3], threads: usize, lane: Lane) -> bool {
-        lane != Lane::SlowIo || lanes[lane as usize].running < threads.div_ceil(2)
+    /// The lanes of which a job may begin.
+    fn open_lanes(&self) -> Lanes {
+        let is_open = self.running[Lane::SlowIo as usize] < self.count.div_ceil(2);
+        if is_open { Lanes::ALL } else { Lanes::ALL.without(Lane::SlowIo) }
     }
 
     /// Takes out the next job that may begin.
     fn begin_next(&mut self) -> Option<(Lane, Task<J>)> {
-        let (lanes, threads) = (&self.lanes, self.count);
-        let (lane, task) = self.queue.pop(PATIENCE.max(2 * threads), |lane| Self::is_open(lanes, threads, lane))?;
-        self.lanes[lane as usize].running += 1;
+        let (lane, task) = self.queue.pop(PATIENCE.max(2 * self.count), self.open_lanes())?;
+        self.running[lane as usize] += 1;
         Some((lane, task))
+    }
+
+    /// Gives a job back to its loop.
+    fn give_back(&mut self, task: Task<J>, result: Result<()>) -> Errand<J> {
+        let Task { job, request, desk, .. } = task;
+        let is_last = !self.queue.has_any(self.open_lanes());
+        self.desks.put(desk, Finished { request, job, result }, is_last)
     }
 
     /// True if a thread has to be woken.
     fn must_wake(&mut self) -> bool {
-        if self.idle == 0 || self.is_waking {
+        if self.idle == 0 || self.is_waking || (self.lingers && self.queue.has_one()) {
             return false;
         }
-        let (lanes, threads) = (&self.lanes, self.count);
-        self.is_waking = self.queue.has_any(|lane| Self::is_open(lanes, threads, lane));
+        self.is_waking = self.queue.has_any(self.open_lanes());
         self.is_waking
     }
 
@@ -100,6 +105,7 @@ impl<J: Job> State<J> {
         let mut metrics = PoolMetrics { threads: self.count, lanes: self.lanes };
         for lane in Lane::ALL {
             metrics.lanes[lane as usize].queued = self.queue.len(lane);
+            metrics.lanes[lane as usize].running = self.running[lane as usize];
         }
         metrics
     }
@@ -109,16 +115,24 @@ impl<J: Job> Crew<J> {
     pub(crate) fn new(seed: u32) -> Self {
         let state = State {
             queue: Queue::new(seed),
+            desks: Desks::new(),
             threads: Vec::new(),
             count: 0,
             gone: 0,
             idle: 0,
+            lingers: false,
             is_waking: false,
             is_ending: false,
             measures: false,
+            running: [0; 3],
             lanes: [LaneMetrics::default(); 3],
         };
-        Crew { state: Mutex::new(state), available: Condvar::new(), ended: Condvar::new() }
+        Crew {
+            state: Mutex::new(state),
+            available: Condvar::new(),
+            is_called: AtomicBool::new(false),
+            ended: Condvar::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<J>> {
@@ -140,17 +154,52 @@ impl<J: Job> Crew<J> {
             task.since = clock::now();
         }
         let ticket = state.queue.push(lane, task);
-        let must_wake = state.must_wake();
+        let (must_wake, lingers) = (state.must_wake(), state.lingers);
         drop(state);
+        if lingers {
+            self.is_called.store(true, Relaxed);
+        }
         if must_wake {
             self.available.notify_one();
         }
         Ok(ticket)
     }
 
-    /// Takes back a job that has not begun; `None` if it has.
-    pub(crate) fn cancel(&self, ticket: Ticket) -> Option<Task<J>> {
-        self.lock().queue.remove(ticket)
+    /// Gives a job that has not begun back to its loop.
+    ///
+    /// # Errors
+    /// EBUSY when it has.
+    pub(crate) fn cancel(&self, ticket: Ticket) -> Result<()> {
+        let mut state = self.lock();
+        let task = state.queue.remove(ticket).ok_or(Errno::EBUSY)?;
+        let errand = state.give_back(task, Err(Errno::ECANCELED));
+        drop(state);
+        errand.run();
+        Ok(())
+    }
+
+    pub(super) fn open_desk(&self, waker: Waker) -> Result<DeskKey> {
+        self.lock().desks.open(waker)
+    }
+
+    pub(super) fn close_desk(&self, desk: DeskKey) {
+        let left = self.lock().desks.close(desk);
+        drop(left);
+    }
+
+    /// Room on a desk: see [`Desks::reserve`].
+    pub(super) fn reserve(&self, desk: DeskKey, count: usize) -> Result<usize> {
+        self.lock().desks.reserve(desk, count)
+    }
+
+    /// Takes what is on a desk: see [`Desks::take`].
+    pub(super) fn take(&self, desk: DeskKey, taken: &mut VecDeque<Finished<J>>) {
+        self.lock().desks.take(desk, taken);
+    }
+
+    /// See [`Desks::rest`].
+    pub(super) fn rest(&self, desk: DeskKey, enough: usize) -> usize {
+        self.lock().desks.rest(desk, enough)
     }
 
     pub(crate) fn measure(&self) {
@@ -167,9 +216,10 @@ impl<J: Job> Crew<J> {
         let mut state = self.lock();
         state.is_ending = true;
         let threads = std::mem::take(&mut state.threads);
-        while let Some((_, task)) = state.queue.pop(0, |lane| lane == Lane::SlowIo) {
+        while let Some((_, task)) = state.queue.pop(0, Lanes::of(Lane::SlowIo)) {
+            let errand = state.give_back(task, Err(Errno::ECANCELED));
             drop(state);
-            task.give_back(Err(Errno::ECANCELED));
+            errand.run();
             state = self.lock();
         }
         drop(state);
@@ -190,38 +240,90 @@ impl<J: Job> Crew<J> {
     /// What a thread does.
     fn work(&self) {
         let mut state = self.lock();
+        // What the last job has left to do.
+        let mut errand = Errand::Nothing;
+        let mut last_desk = None;
         loop {
-            let Some((lane, task)) = state.begin_next() else {
-                if state.is_ending {
-                    state.gone += 1;
-                    if state.gone == state.count {
-                        self.ended.notify_all();
-                    }
-                    return;
+            let Some((lane, mut task)) = state.begin_next() else {
+                if !matches!(errand, Errand::Nothing) {
+                    drop(state);
+                    std::mem::replace(&mut errand, Errand::Nothing).run();
+                    state = self.lock();
+                } else if state.is_ending {
+                    return self.leave(state);
+                } else if let Some(desk) = last_desk.take()
+                    && !state.lingers
+                    && state.desks.is_busy(desk)
+                {
+                    state = self.linger(state);
+                } else {
+                    state = self.wait(state);
                 }
-                state.idle += 1;
-                state = self.available.wait(state).unwrap_or_else(PoisonError::into_inner);
-                state.idle -= 1;
-                state.is_waking = false;
                 continue;
             };
-            let measures = state.measures;
-            let must_wake = state.must_wake();
+            let (must_wake, is_wanted, measures) = (state.must_wake(), state.desks.is_open(task.desk), state.measures);
             drop(state);
             if must_wake {
                 self.available.notify_one();
             }
-            let (since, begun) = (task.since, if measures { clock::now() } else { 0 });
-            task.run();
+            std::mem::replace(&mut errand, Errand::Nothing).run();
+            let begun = if measures { clock::now() } else { 0 };
+            if is_wanted {
+                task.job.run();
+            }
             let ended = if measures { clock::now() } else { 0 };
             state = self.lock();
-            let lane = &mut state.lanes[lane as usize];
-            lane.running -= 1;
-            lane.done += 1;
-            lane.run += ended - begun;
-            if since != 0 {
-                lane.wait += begun.saturating_sub(since);
+            state.running[lane as usize] -= 1;
+            state.lanes[lane as usize].count(task.since, begun, ended);
+            last_desk = Some(task.desk);
+            errand = state.give_back(task, Ok(()));
+        }
+    }
+
+    /// Lets others use the processor for a moment.
+    ///
+    /// A loop that has come for many jobs is about to submit as many. To sleep and be woken for the first of them costs more
+    /// than to run a dozen; and where they share a processor, the thread would be back before there is a second.
+    fn linger<'a>(&'a self, mut state: MutexGuard<'a, State<J>>) -> MutexGuard<'a, State<J>> {
+        state.lingers = true;
+        self.is_called.store(false, Relaxed);
+        drop(state);
+        for _ in 0..LINGERING {
+            std::thread::yield_now();
+            if self.is_called.load(Relaxed) {
+                break;
             }
+        }
+        state = self.lock();
+        state.lingers = false;
+        state
+    }
+
+    /// Waits until there may be something to do.
+    fn wait<'a>(&'a self, mut state: MutexGuard<'a, State<J>>) -> MutexGuard<'a, State<J>> {
+        state.idle += 1;
+        state = self.available.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.idle -= 1;
+        state.is_waking = false;
+        state
+    }
+
+    /// A thread ends.
+    fn leave(&self, mut state: MutexGuard<'_, State<J>>) {
+        state.gone += 1;
+        if state.gone == state.count {
+            self.ended.notify_all();
+        }
+    }
+}
+
+impl LaneMetrics {
+    /// A job was run. The times are 0 where nobody has looked at the clock.
+    fn count(&mut self, since: u64, begun: u64, ended: u64) {
+        self.done += 1;
+        self.run += ended - begun;
+        if since != 0 {
+            self.wait += begun.saturating_sub(since);
         }
     }
 }

@@ -209,7 +209,7 @@ impl World {
             from: Address::from(&from),
             is_truncated: fits < bytes.len(),
             error: (queue == Queue::Errors).then_some(Errno::ECONNREFUSED),
-            ..Received::NONE
+            ..Received::none()
         })
     }
 }

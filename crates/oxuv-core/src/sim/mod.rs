@@ -26,11 +26,14 @@ mod connect;
 mod connection;
 mod datagram;
 mod faults;
+mod files;
 mod note;
 mod outside;
 mod pool;
 mod probe;
+mod process;
 mod random;
+mod signal;
 mod socket;
 #[cfg(test)]
 mod tests;
@@ -56,8 +59,8 @@ use oxuv_os::{Errno, Result};
 use oxuv_os::datagram::BATCH as DATAGRAMS;
 
 use crate::kernel::{
-    Abilities, Batch, BindFlags, Datagram, Finished, Job, Keepalive, Kernel, Name, Queue, Readiness, Ready, Received,
-    UdpBindFlags, UdpOption, Wake,
+    Abilities, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
+    Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, Wake, Watching,
 };
 use crate::{Lane, Ticket};
 use world::World;
@@ -66,6 +69,7 @@ pub use datagram::{Letter, Offload};
 pub use faults::Faults;
 pub use note::Note;
 pub use outside::Peer;
+pub use process::Child;
 pub use random::Random;
 
 type Plan = Box<dyn FnOnce(&Sim)>;
@@ -202,6 +206,7 @@ impl Kernel for Sim {
     type Fd = Fd;
     type Waker = Waker;
     type Job = Box<dyn Job>;
+    type Child = Child;
 
     fn now(&self) -> u64 {
         self.world.borrow_mut().read_clock()
@@ -415,12 +420,24 @@ impl Kernel for Sim {
         self.world.borrow().offload != Offload::Unknown
     }
 
+    fn udp_can_join(&self, fd: &Fd) -> bool {
+        let world = self.world.borrow();
+        world.offload != Offload::Unknown && world.mailbox(fd.number).is_ok_and(|mailbox| !mailbox.keeps_errors)
+    }
+
     fn send_datagrams(&mut self, fd: &Fd, datagrams: &[Datagram<'_>]) -> Result<usize> {
         self.world.borrow_mut().send_datagrams(fd.number, datagrams)
     }
 
-    fn receive_datagram<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>], queue: Queue) -> Result<Received<'a>> {
-        self.world.borrow_mut().receive_datagram(fd.number, buf, queue)
+    fn receive_datagram<'a>(
+        &mut self,
+        fd: &Fd,
+        buf: &'a mut [MaybeUninit<u8>],
+        queue: Queue,
+        received: &mut Received<'a>,
+    ) -> Result<()> {
+        *received = self.world.borrow_mut().receive_datagram(fd.number, buf, queue)?;
+        Ok(())
     }
 
     fn receive_datagrams<'a>(
@@ -429,11 +446,11 @@ impl Kernel for Sim {
         buf: &'a mut [MaybeUninit<u8>],
         size: usize,
         queue: Queue,
-    ) -> Result<Batch<'a>> {
-        let mut batch = Batch::default();
+        batch: &mut Batch<'a>,
+    ) -> Result<()> {
         let mut error = oxuv_os::Errno::EINVAL;
         for part in buf.chunks_exact_mut(size).take(DATAGRAMS) {
-            match self.receive_datagram(fd, part, queue) {
+            match self.world.borrow_mut().receive_datagram(fd.number, part, queue) {
                 Ok(received) => batch.push(received),
                 Err(end) => {
                     error = end;
@@ -441,7 +458,57 @@ impl Kernel for Sim {
                 }
             }
         }
-        if batch.is_empty() { Err(error) } else { Ok(batch) }
+        if batch.is_empty() { Err(error) } else { Ok(()) }
+    }
+
+    fn file_watcher(&mut self) -> Result<Fd> {
+        let number = self.world.borrow_mut().file_watcher()?;
+        Ok(self.own(number))
+    }
+
+    fn add_file_watch(&mut self, fd: &Fd, path: &CStr, only: Only) -> Result<i32> {
+        self.world.borrow_mut().with_watcher(fd.number, |disk, watcher| disk.add_watch(watcher, path, only))
+    }
+
+    fn remove_file_watch(&mut self, fd: &Fd, watch: i32) {
+        self.world.borrow_mut().with_watcher(fd.number, |disk, watcher| disk.remove_watch(watcher, watch));
+    }
+
+    fn read_changes(&mut self, fd: &Fd, into: &mut Vec<u8>) -> Result<()> {
+        self.world.borrow_mut().with_watcher(fd.number, |_, watcher| watcher.read(into))
+    }
+
+    fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
+        self.world.borrow().disk.list(path)
+    }
+
+    fn check_open(&self, number: i32) -> Result<i32> {
+        if self.world.borrow().is_open(number) { Ok(number) } else { Err(Errno::EBADF) }
+    }
+
+    fn connection(&mut self) -> Result<(Fd, Fd)> {
+        self.make_connection()
+    }
+
+    /// Whatever the command says, the child does what the test has it do.
+    fn spawn(&mut self, _command: &Command<'_>, slots: &[Slot]) -> Result<Child> {
+        self.spawn_child(slots)
+    }
+
+    fn child_id(child: &Child) -> i32 {
+        child.id()
+    }
+
+    fn child_descriptor(child: &Child) -> Option<i32> {
+        child.descriptor()
+    }
+
+    fn wait_child(&mut self, child: &Child) -> Result<Option<Exit>> {
+        self.world.borrow_mut().wait_for(child)
+    }
+
+    fn kill_child(&mut self, child: &Child, signal: i32) -> Result<()> {
+        self.world.borrow_mut().signal(child, signal)
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: Box<dyn Job>) -> Result<Ticket, (Errno, Box<dyn Job>)> {
@@ -450,6 +517,32 @@ impl Kernel for Sim {
 
     fn cancel(&mut self, ticket: Ticket) -> Result<()> {
         self.cancel_job(ticket)
+    }
+
+    fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        self.world.borrow_mut().signals.watch(number, how)
+    }
+
+    fn signals_have_come(&mut self) -> bool {
+        std::mem::take(&mut self.world.borrow_mut().signals.are_rung)
+    }
+
+    fn next_signal(&mut self) -> Option<i32> {
+        self.world.borrow_mut().signals.caught.pop_front()
+    }
+
+    /// This kernel is the child's from now on; there is no parent.
+    fn after_fork(&mut self) -> Result<bool> {
+        let mut world = self.world.borrow_mut();
+        let no_descriptor = world.faults.no_descriptor;
+        if world.random.chance(no_descriptor) {
+            return Err(Errno::EMFILE);
+        }
+        world.forget_watches();
+        world.signals.forget_caught();
+        world.jobs.lose();
+        self.waker.0.store(false, Release);
+        Ok(true)
     }
 
     fn collect_finished(&mut self) -> usize {

@@ -72,6 +72,14 @@ impl World {
 }
 
 impl Peer {
+    pub(super) fn of(connection: usize) -> Peer {
+        Peer(connection)
+    }
+
+    pub(super) fn number(self) -> usize {
+        self.0
+    }
+
     /// Sends as much as the connection takes.
     ///
     /// # Errors

@@ -27,6 +27,8 @@ pub(super) struct Jobs {
     finished: VecDeque<Finished<Box<dyn Job>>>,
     collected: VecDeque<Finished<Box<dyn Job>>>,
     last_ticket: u32,
+    /// Counts the forks: what was running before has no thread.
+    forks: u32,
 }
 
 /// As in a pool of four threads.
@@ -34,6 +36,11 @@ const THREADS: usize = 4;
 const SLOW_THREADS: usize = 2;
 
 impl Jobs {
+    /// What was submitted never comes back.
+    pub(super) fn lose(&mut self) {
+        *self = Jobs { last_ticket: self.last_ticket, forks: self.forks + 1, ..Jobs::default() };
+    }
+
     fn may_begin(&self, lane: Lane) -> bool {
         let running: usize = self.running.iter().sum();
         running < THREADS && (lane != Lane::SlowIo || self.running[lane as usize] < SLOW_THREADS)
@@ -96,7 +103,11 @@ impl Sim {
         world.jobs.running[lane as usize] += 1;
         let (delay, key) = (world.random.below(LONGEST) as u64, world.next_plan);
         world.next_plan += 1;
+        let forks = world.jobs.forks;
         let plan = move |sim: &Sim| {
+            if sim.world.borrow().jobs.forks != forks {
+                return;
+            }
             job.run();
             let mut world = sim.world.borrow_mut();
             world.jobs.running[lane as usize] -= 1;

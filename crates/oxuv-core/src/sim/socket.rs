@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use oxuv_os::{Errno, Result};
 
 use super::datagram::Mailbox;
+use super::files::{Files, Watcher};
 use super::note::Note;
 use super::world::World;
 use crate::kernel::{BindFlags, Readiness, UdpBindFlags};
@@ -38,6 +39,12 @@ enum Role {
     Connected(usize),
     /// For datagrams.
     Datagrams(Mailbox),
+    /// The outside's end of a connection, for a child to have.
+    End(usize),
+    /// It tells the end of this child.
+    Process(usize),
+    /// No socket at all: tells of changes of files.
+    Watcher(Watcher),
 }
 
 impl Socket {
@@ -112,7 +119,12 @@ impl World {
             Role::Connected(connection) if self.connections[connection].holders > 1 => {
                 self.connections[connection].holders -= 1;
             }
-            Role::Fresh | Role::Datagrams(_) => {}
+            Role::Fresh | Role::Datagrams(_) | Role::Process(_) | Role::Watcher(_) => {}
+            Role::End(connection) => {
+                if !self.is_end_of_a_child(connection) {
+                    self.connections[connection].close_peer();
+                }
+            }
             Role::Connected(connection) if self.connections[connection].holders > 1 => {
                 self.connections[connection].holders -= 1;
             }
@@ -193,12 +205,59 @@ impl World {
             Role::Listener { .. } => Readiness::READ,
             Role::Connected(connection) => self.connections[*connection].readiness(),
             Role::Datagrams(mailbox) => mailbox.readiness(self.has_network_room()),
+            Role::Process(number) if self.has_ended(*number) => Readiness::READ,
+            Role::End(_) | Role::Process(_) => Readiness::empty(),
+            Role::Watcher(watcher) => watcher.readiness(),
         }
     }
 
     pub(super) fn tcp_socket(&mut self, family: IpAddr) -> Result<i32> {
         self.lacks_descriptor()?;
         self.open(Socket::fresh(family))
+    }
+
+    /// The outside's end of a connection, before a child has it.
+    pub(super) fn open_end(&mut self, connection: usize) -> Result<i32> {
+        let end = Socket { role: Role::End(connection), ..Socket::fresh(Ipv6Addr::UNSPECIFIED.into()) };
+        self.open(end)
+    }
+
+    /// The connection whose outer end this is.
+    pub(super) fn end_of(&self, fd: i32) -> Option<usize> {
+        match self.socket(fd).role {
+            Role::End(connection) => Some(connection),
+            _ => None,
+        }
+    }
+
+    /// A descriptor that tells the end of a child.
+    pub(super) fn open_process(&mut self, number: usize) -> Result<i32> {
+        self.open(Socket { role: Role::Process(number), ..Socket::fresh(Ipv6Addr::UNSPECIFIED.into()) })
+    }
+
+    pub(super) fn is_process(&self, fd: i32) -> bool {
+        matches!(self.socket(fd).role, Role::Process(_))
+    }
+
+    pub(super) fn file_watcher(&mut self) -> Result<i32> {
+        self.lacks_descriptor()?;
+        let role = Role::Watcher(Watcher::default());
+        self.open(Socket { role, ..Socket::fresh(Ipv4Addr::UNSPECIFIED.into()) })
+    }
+
+    /// All descriptors that tell of changes of files.
+    pub(super) fn watchers(&mut self) -> impl Iterator<Item = &mut Watcher> {
+        self.files.iter_mut().flatten().filter_map(|socket| match &mut socket.role {
+            Role::Watcher(watcher) => Some(watcher),
+            _ => None,
+        })
+    }
+
+    /// Does something with one of them.
+    pub(super) fn with_watcher<R>(&mut self, fd: i32, act: impl FnOnce(&Files, &mut Watcher) -> R) -> R {
+        let socket = self.files[fd as usize - FIRST].as_mut().expect("an owned descriptor is open");
+        let Role::Watcher(watcher) = &mut socket.role else { panic!("{fd} tells of no changes") };
+        act(&self.disk, watcher)
     }
 
     pub(super) fn udp_socket(&mut self, family: IpAddr) -> Result<i32> {
@@ -294,12 +353,12 @@ impl World {
 
     fn try_listen(&mut self, fd: i32, new_backlog: usize) -> Result<()> {
         match &mut self.socket_mut(fd).role {
-            Role::Connected(_) | Role::Datagrams(_) => return Err(Errno::EINVAL),
             Role::Listener { backlog, .. } => {
                 *backlog = new_backlog;
                 return Ok(());
             }
             Role::Fresh => {}
+            _ => return Err(Errno::EINVAL),
         }
         let (is_ipv6, flags, bound) = (self.socket(fd).is_ipv6, self.socket(fd).flags, self.socket(fd).bound);
         match bound {
@@ -380,7 +439,7 @@ impl World {
         socket.bound.unwrap_or((unnamed, 0).into())
     }
 
-    fn lacks_descriptor(&mut self) -> Result<()> {
+    pub(super) fn lacks_descriptor(&mut self) -> Result<()> {
         match self.random.chance(self.faults.no_descriptor) {
             true if self.random.chance(500) => Err(Errno::EMFILE),
             true => Err(Errno::ENFILE),

@@ -66,6 +66,14 @@ impl World {
         }
     }
 
+    /// Nothing is watched any more, and nothing is remembered of what was.
+    pub(super) fn forget_watches(&mut self) {
+        self.watches.clear();
+        self.old_watches.clear();
+        self.batch.clear();
+        self.wake_is_late = false;
+    }
+
     /// The descriptor is closed: its watch is gone, and its number may soon be another's. True if it was watched still.
     pub(super) fn close_watch(&mut self, fd: i32) -> bool {
         let was_watched = self.watches.contains_key(&fd);

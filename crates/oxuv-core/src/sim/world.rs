@@ -9,8 +9,11 @@ use oxuv_os::{Errno, Result};
 
 use super::connection::Connection;
 use super::datagram::{Letter, Offload};
+use super::files::Files;
 use super::note::Note;
 use super::pool::Jobs;
+use super::process::Process;
+use super::signal::Signals;
 use super::socket::{FIRST_PORT, Socket};
 use super::unix::UnixName;
 use super::wait::{OldWatch, Watch};
@@ -47,6 +50,10 @@ pub(super) struct World {
     pub(super) next_plan: u64,
     pub(super) waits_left: u64,
     pub(super) jobs: Jobs,
+    /// All children that ever were.
+    pub(super) processes: Vec<Process>,
+    pub(super) disk: Files,
+    pub(super) signals: Signals,
     /// The datagrams that have gone to the outside, and how many of them the network takes.
     pub(super) letters: Vec<Letter>,
     pub(super) network_room: usize,
@@ -77,6 +84,9 @@ impl World {
             next_plan: 0,
             waits_left: u64::MAX,
             jobs: Jobs::default(),
+            processes: Vec::new(),
+            disk: Files::default(),
+            signals: Signals::default(),
             letters: Vec::new(),
             network_room: usize::MAX,
             offload: Offload::Full,

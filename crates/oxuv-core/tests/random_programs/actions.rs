@@ -13,6 +13,10 @@ pub(crate) fn same<T: PartialEq + Debug>(what: &str, got: T, expected: T) -> Che
     Ok(())
 }
 
+pub(crate) fn is_stream(kind: Kind) -> bool {
+    matches!(kind, Kind::Tcp | Kind::Pipe)
+}
+
 /// At the descriptor limit.
 pub(crate) fn is_limit(error: Errno) -> bool {
     matches!(error, Errno::EMFILE | Errno::ENFILE)
@@ -35,14 +39,18 @@ impl Machine<'_> {
             }
             Action::Start(place) => match model.handles[place].kind {
                 Kind::Udp => self.start_receiving(place),
-                Kind::Tcp => same("read_start", core.read_start(keys[place]), model.start_reading(place)),
+                Kind::Signal => Ok(()),
+                Kind::Process => Ok(()),
+                Kind::Tcp | Kind::Pipe => same("read_start", core.read_start(keys[place]), model.start_reading(place)),
                 _ => same("start", core.watcher_start(keys[place]), model.start_watcher(place)),
             },
             Action::Stop(place) => match model.handles[place].kind {
                 Kind::Timer => same("timer_stop", core.timer_stop(keys[place]), model.stop_timer(place)),
-                Kind::Tcp => same("read_stop", core.read_stop(keys[place]), model.stop_reading(place)),
+                Kind::Tcp | Kind::Pipe => same("read_stop", core.read_stop(keys[place]), model.stop_reading(place)),
                 Kind::Poll => same("poll_stop", core.poll_stop(keys[place]), model.stop_poll(place)),
                 Kind::Udp => same("receive_stop", core.udp_receive_stop(keys[place]), model.stop_receiving(place)),
+                Kind::Signal => self.stop_signal(place),
+                Kind::Process => self.kill(place),
                 Kind::Async => Ok(()),
                 _ => same("stop", core.watcher_stop(keys[place]), model.stop_watcher(place)),
             },
@@ -60,15 +68,25 @@ impl Machine<'_> {
             Action::Unreference(place) => {
                 same("unreference", core.unreference(keys[place]), model.set_referenced(place, false))
             }
+            Action::StartSignal(place, number, once) => self.start_signal(place, number, once),
+            Action::Fork => self.fork(),
             Action::StartPoll(place, interest) => self.start_poll(place, interest),
             Action::Open(place) => self.open(place),
-            Action::Connect(place, target) => self.connect(place, target),
+            Action::Pair(one, other) => self.pair(one, other),
+            Action::Connect(place, target) => match model.handles[place].kind {
+                Kind::Pipe => self.connect_pipe(place, target),
+                _ => self.connect(place, target),
+            },
             Action::CloseReset(place) => self.close_reset(place),
             Action::Bind(place, port) => match model.handles[place].kind {
                 Kind::Udp => self.bind_udp(place, port),
+                Kind::Pipe => self.bind_pipe(place, port),
                 _ => self.bind(place, port),
             },
-            Action::Listen(place) => self.listen(place),
+            Action::Listen(place) => match model.handles[place].kind {
+                Kind::Pipe => self.listen_on_pipe(place),
+                _ => self.listen(place),
+            },
             Action::Accept(listener, client) => self.accept(listener, client),
             Action::Write(place, length) => match model.handles[place].kind {
                 Kind::Udp => self.send(place, length),
@@ -78,6 +96,8 @@ impl Machine<'_> {
                 Kind::Udp => self.try_send(place, length),
                 _ => self.try_write(place, length),
             },
+            Action::WriteHandle(place, length, handle) => self.write_handle(place, length, handle),
+            Action::TryWriteHandle(place, length, handle) => self.try_write_handle(place, length, handle),
             Action::Shutdown(place) => {
                 self.requests += 1;
                 let user = user_of_request(self.requests, place);
@@ -119,8 +139,14 @@ impl Machine<'_> {
             Kind::Check => self.core.check_init(user),
             Kind::Async => self.core.async_init(user),
             Kind::Tcp => self.core.tcp_init(user),
+            Kind::Pipe => self.core.pipe_init(user, self.model.passes_handles(place)),
             Kind::Udp => self.core.udp_init(user, Self::receives_several(place)),
             Kind::Poll => self.init_poll(place, user),
+            Kind::Signal => self.core.signal_init(user),
+            Kind::Process => match self.spawn(user, &[]) {
+                Ok(None) => return Ok(()),
+                spawned => spawned.map(Option::unwrap),
+            },
             kind => return Err(format!("a program with a handle of kind {kind:?}")),
         };
         let key = key.map_err(|error| format!("init: {error}"))?;

@@ -55,6 +55,8 @@ pub(crate) struct Model {
     /// A run was left before its end.
     pub(crate) was_left: bool,
     pub(crate) turn: Turn,
+    /// Signal handles that may have to be told something before they are closed.
+    pub(crate) owed: Vec<Place>,
     starts: u64,
     inits: u64,
     /// The runs begun so far.
@@ -84,6 +86,7 @@ impl Model {
             stop: false,
             was_left: false,
             turn: Turn::default(),
+            owed: Vec::new(),
             starts: 0,
             inits: 0,
             runs: 0,
@@ -104,7 +107,7 @@ impl Model {
             life: Life::Open,
             key,
             user,
-            is_active: kind == Kind::Async,
+            is_active: matches!(kind, Kind::Async | Kind::Process),
             is_referenced: true,
             timer: Timer::default(),
             wanted: Readiness::empty(),

@@ -1,6 +1,7 @@
 //! The outside of the loop: peers and other threads, and what of the bytes has to arrive.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
@@ -9,7 +10,9 @@ use oxuv_core::{AsyncSender, Errno};
 
 use crate::Check;
 use crate::model::Model;
+use crate::process::end_child;
 use crate::program::{Outer, Place};
+use crate::signals::Signals;
 use crate::udp::Mail;
 
 #[derive(Debug)]
@@ -26,6 +29,10 @@ pub(crate) struct Connection {
     pub(crate) has_ended: bool,
     /// The number of the other end's connection, if that is the program's, too.
     pub(crate) partner: Option<usize>,
+    /// Where in what was written handles were sent along that are still to come.
+    pub(crate) handles: VecDeque<usize>,
+    /// Two handles of the program may have it, so that nobody knows whose bytes come when.
+    pub(crate) is_loose: bool,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +47,7 @@ pub(crate) struct Outside {
     pub(crate) turns: u64,
     /// The datagrams of each place.
     pub(crate) mail: Vec<Mail>,
+    pub(crate) signals: Signals,
     /// What went wrong where nobody could be told.
     pub(crate) complaint: Option<String>,
 }
@@ -66,16 +74,25 @@ impl Outside {
             senders: vec![None; places],
             is_sent: vec![None; places],
             mail: vec![Mail::default(); places],
+            signals: Signals::new(places),
             ..Outside::default()
         };
         Rc::new(RefCell::new(outside))
     }
 
     pub(crate) fn add(&mut self, peer: Peer) -> usize {
-        let (has_ended, partner) = (false, None);
-        let connection =
-            Connection { peer, sent: 0, read: 0, written: 0, reported: 0, received: 0, has_ended, partner };
-        self.connections.push(connection);
+        self.connections.push(Connection {
+            peer,
+            sent: 0,
+            read: 0,
+            written: 0,
+            reported: 0,
+            received: 0,
+            has_ended: false,
+            partner: None,
+            handles: VecDeque::new(),
+            is_loose: false,
+        });
         self.connections.len() - 1
     }
 
@@ -98,9 +115,16 @@ impl Outside {
         }
         let partner = self.find(peer.partner(sim)?)?;
         let number = self.add(peer);
-        self.connections[number].partner = Some(partner);
-        self.connections[partner].partner = Some(number);
+        self.join(number, partner);
         Some(number)
+    }
+
+    /// Both ends of a connection are the program's.
+    pub(crate) fn join(&mut self, one: usize, other: usize) {
+        self.connections[one].partner = Some(other);
+        self.connections[other].partner = Some(one);
+        let is_loose = self.connections[one].is_loose || self.connections[other].is_loose;
+        (self.connections[one].is_loose, self.connections[other].is_loose) = (is_loose, is_loose);
     }
 
     pub(crate) fn act(&mut self, sim: &Sim, outer: Outer) {
@@ -116,7 +140,9 @@ impl Outside {
                 connection.sent += connection.peer.send(sim, &bytes).unwrap_or(0);
             }),
             Outer::Letter(place, length) => self.send_letter(sim, place, length),
+            Outer::Raise(number) => self.raise(sim, number),
             Outer::TakeLetters => self.take_letters(sim),
+            Outer::Exit(nth) => end_child(sim, nth),
             Outer::PeerReceive(nth, most) => self.receive(sim, nth, most),
             Outer::PeerShutdown(nth) => self.with(sim, nth, |_, connection| {
                 connection.has_ended = true;
@@ -159,6 +185,9 @@ impl Outside {
         let mut complaint = None;
         self.with(sim, nth, |number, connection| {
             let Ok(got) = connection.peer.receive(sim, most) else { return };
+            if connection.is_loose {
+                return;
+            }
             if got != bytes(number, PROGRAM, connection.received, got.len()) {
                 complaint = Some(format!("the peer of connection {number} has received what was not written"));
             }
@@ -181,7 +210,10 @@ impl Outside {
         self.drain(sim);
         for (number, connection) in self.connections.iter().enumerate() {
             let is_ours = connection.partner.is_some() || connection.peer.partner(sim).is_some();
-            let is_complete = is_ours || connection.received >= connection.reported || connection.peer.is_gone(sim);
+            let is_complete = is_ours
+                || connection.is_loose
+                || connection.received >= connection.reported
+                || connection.peer.is_gone(sim);
             ensure!(is_complete, "bytes of connection {number} are lost: {connection:?}");
         }
         self.complain()

@@ -19,13 +19,15 @@ pub(crate) enum Action {
     SetRepeat(Place, u64),
     /// Starts an idle, prepare or check handle, the reading of a stream, or the receiving of datagrams.
     Start(Place),
-    /// Stops what the others start.
+    /// Stops what the others start; sends a child a signal.
     Stop(Place),
     Close(Place),
     Reference(Place),
     Unreference(Place),
     /// Gives a stream a connected socket.
     Open(Place),
+    /// Gives two streams the ends of a pair.
+    Pair(Place, Place),
     Bind(Place, u16),
     Connect(Place, Target),
     CloseReset(Place),
@@ -35,7 +37,14 @@ pub(crate) enum Action {
     Accept(Place, Place),
     Write(Place, usize),
     TryWrite(Place, usize),
+    /// The same, with the handle of another place.
+    WriteHandle(Place, usize, Place),
+    TryWriteHandle(Place, usize, Place),
     Shutdown(Place),
+    /// Waits for a signal, for the first one only if so said.
+    StartSignal(Place, i32, bool),
+    /// The process forks, and this is the child.
+    Fork,
     StopLoop,
     UpdateTime,
     /// Computes for so many nanoseconds.
@@ -76,8 +85,12 @@ pub(crate) enum Outer {
     PeerReset(usize),
     /// Somebody sends a datagram to a UDP handle.
     Letter(Place, usize),
+    /// The process gets a signal.
+    Raise(i32),
     /// Those to whom datagrams were sent take them in.
     TakeLetters,
+    /// One of the children that are alive ends.
+    Exit(usize),
 }
 
 /// A program. It says all that happens: running it again gives the same trace.
@@ -108,9 +121,21 @@ impl Program {
         for (place, &kind) in kinds.iter().enumerate() {
             outside.push(Action::Init(place));
             match (kind, random.below(5)) {
-                (Kind::Tcp, 0) => outside.push(Action::Open(place)),
+                (Kind::Pipe, 0..4) if place % 3 == 1 => {
+                    let other = (place + 1) % kinds.len();
+                    if kinds[other] == Kind::Pipe {
+                        outside.extend([Action::Init(other), Action::Pair(place, other), Action::Start(other)]);
+                    }
+                    outside.push(Action::Start(place));
+                }
+                (Kind::Pipe, 1) => {
+                    outside.extend([Action::Bind(place, 5000), Action::Listen(place)]);
+                    outside.push(Action::Now(Outer::Connect(place)));
+                }
+                (Kind::Tcp | Kind::Pipe, 0) => outside.push(Action::Open(place)),
                 (Kind::Tcp, 1 | 2) => outside.extend([Action::Open(place), Action::Start(place)]),
                 (Kind::Udp, 0 | 1) => outside.push(Action::Start(place)),
+                (Kind::Signal, _) => outside.push(random_signal(&mut random, place)),
                 (Kind::Poll, _) => outside.push(Action::StartPoll(place, 1)),
                 (Kind::Tcp, 3) => outside.extend([Action::Listen(place), Action::Now(Outer::Connect(place))]),
                 _ => {}
@@ -157,12 +182,22 @@ fn random_kinds(random: &mut Random) -> Vec<Kind> {
         Kind::Check,
         Kind::Async,
         Kind::Tcp,
+        Kind::Pipe,
         Kind::Poll,
         Kind::Udp,
+        Kind::Signal,
+        Kind::Process,
     ];
+    if random.chance(150) {
+        // Handles are passed where there are many to take them.
+        return vec![Kind::Pipe; 6 + random.below(6)];
+    }
     // A program about a few kinds goes deeper than one about all, and streams have the most to get wrong.
     let mut few: Vec<Kind> = (0..1 + random.below(4)).map(|_| *random.pick(&all).unwrap()).collect();
-    few.resize(few.len() + random.below(5), if random.chance(200) { Kind::Udp } else { Kind::Tcp });
+    few.resize(
+        few.len() + random.below(5),
+        *random.pick(&[Kind::Tcp, Kind::Tcp, Kind::Tcp, Kind::Pipe, Kind::Pipe, Kind::Udp]).unwrap(),
+    );
     (0..2 + random.below(7)).map(|_| *random.pick(&few).unwrap()).collect()
 }
 
@@ -198,8 +233,8 @@ fn random_faults(random: &mut Random) -> Faults {
 fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Action {
     match random.below(40) {
         0..4 => return Action::Init(random.below(kinds.len())),
-        4 => return *random.pick(&[Action::StopLoop, Action::UpdateTime, Action::Walk]).unwrap(),
-        5 if own.is_some() => return Action::Leave,
+        4 => return *random.pick(&[Action::StopLoop, Action::UpdateTime, Action::Walk, Action::Fork]).unwrap(),
+        5 if own.is_some() => return if random.chance(800) { Action::Leave } else { Action::Fork },
         6 => return Action::Work(random_time(random)),
         7..10 => return Action::Now(random_outer(random, kinds)),
         10..15 => return Action::Later(random_time(random), random_outer(random, kinds)),
@@ -219,6 +254,8 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             1 => Action::SetRepeat(place, random_repeat(random)),
             _ => Action::StartTimer(place, random_time(random), random_repeat(random)),
         },
+        Kind::Process if random.chance(500) => Action::Init(place),
+        Kind::Process => Action::Stop(place),
         Kind::Poll => Action::StartPoll(place, random.below(8) as u16),
         Kind::Tcp => match random.below(19) {
             0 => Action::Open(place),
@@ -232,12 +269,29 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             17 => Action::CloseReset(place),
             _ => Action::Shutdown(place),
         },
+        Kind::Pipe => match random.below(30) {
+            0 => Action::Open(place),
+            1 => Action::Pair(place, random.below(kinds.len())),
+            2 => Action::Bind(place, 5000 + random.below(3) as u16),
+            3 => Action::Listen(place),
+            4..7 => Action::Accept(place, random.below(kinds.len())),
+            // Those in these places do most likely nothing else.
+            7..11 => Action::Accept(place, random.below(kinds.len()) / 3 * 3),
+            11..13 => Action::Start(place),
+            13..15 => Action::Write(place, random_length(random)),
+            15 => Action::TryWrite(place, random_length(random)),
+            16..24 => Action::WriteHandle(place, random_length(random), random.below(kinds.len())),
+            24 | 25 => Action::TryWriteHandle(place, random_length(random), random.below(kinds.len())),
+            26..29 => Action::Connect(place, random_target(random, kinds)),
+            _ => Action::Shutdown(place),
+        },
         Kind::Udp => match random.below(10) {
             0 => Action::Bind(place, 5000 + random.below(3) as u16),
             1..4 => Action::Start(place),
             4..9 => Action::Write(place, random_length(random)),
             _ => Action::TryWrite(place, random_length(random)),
         },
+        Kind::Signal => random_signal(random, place),
         Kind::Async => Action::Now(Outer::SendAsync(place)),
         _ => Action::Start(place),
     }
@@ -248,7 +302,14 @@ fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
     if kinds[place] == Kind::Udp {
         return if random.chance(700) { Outer::Letter(place, random_length(random)) } else { Outer::TakeLetters };
     }
-    if !matches!(kinds[place], Kind::Tcp | Kind::Poll) {
+    if kinds[place] == Kind::Signal {
+        return Outer::Raise(random_number(random));
+    }
+
+    if kinds[place] == Kind::Process {
+        return Outer::Exit(random.below(6));
+    }
+    if !matches!(kinds[place], Kind::Tcp | Kind::Pipe | Kind::Poll) {
         return Outer::SendAsync(place);
     }
     let nth = random.below(6);
@@ -260,6 +321,16 @@ fn random_outer(random: &mut Random, kinds: &[Kind]) -> Outer {
         18 => Outer::PeerClose(nth),
         _ => Outer::PeerReset(nth),
     }
+}
+
+fn random_signal(random: &mut Random, place: Place) -> Action {
+    // Two that are waited for, and some that cannot be.
+    let number = if random.chance(950) { random_number(random) } else { *random.pick(&[0, 9, 65]).unwrap() };
+    Action::StartSignal(place, number, random.chance(400))
+}
+
+fn random_number(random: &mut Random) -> i32 {
+    1 + random.below(2) as i32
 }
 
 fn random_target(random: &mut Random, kinds: &[Kind]) -> Target {

@@ -28,12 +28,16 @@ pub(crate) struct Machine<'a> {
     /// The descriptors of the poll handles, and the numbers of their connections.
     pub(crate) owned: Vec<Option<Fd>>,
     pub(crate) polled: Vec<Option<usize>>,
+    /// The names that pipes are bound to.
+    pub(crate) names: Vec<Option<Vec<u8>>>,
     /// The time that callbacks have taken since the core has looked at the clock.
     pub(crate) worked: u64,
     /// Callbacks do nothing any more.
     is_ending: bool,
     pub(crate) trace: Vec<String>,
     pub(crate) notes: Vec<Note>,
+    /// When a signal was last told of: the run, and the polls begun.
+    pub(crate) last_signal: Option<(u64, u64)>,
 }
 
 /// What a program has done: what the program heard, and what the kernel did.
@@ -70,7 +74,8 @@ impl<'a> Machine<'a> {
         sim.set_offload(crate::udp::offload(program.seed));
         sim.set_wait_limit(100_000);
         sim.serve((Ipv4Addr::LOCALHOST, SERVED).into());
-        let core = Core::new(sim.clone(), Config { grain: program.grain }).expect("the grain is not 0");
+        let core =
+            Core::new(sim.clone(), Config { grain: program.grain, ..Config::default() }).expect("the grain is not 0");
         Machine {
             program,
             sim,
@@ -82,10 +87,12 @@ impl<'a> Machine<'a> {
             requests: 0,
             owned: program.kinds.iter().map(|_| None).collect(),
             polled: vec![None; program.kinds.len()],
+            names: vec![None; program.kinds.len()],
             worked: 0,
             is_ending: false,
             trace: Vec::new(),
             notes: Vec::new(),
+            last_signal: None,
         }
     }
 
@@ -101,6 +108,7 @@ impl<'a> Machine<'a> {
         self.model.end_failed_read();
         self.model.end_sending();
         self.model.abandon_run();
+        self.end_one_shot();
         let turns = self.core.turns();
         self.core.begin(mode);
         // What the timers that are due by now had kept alive, the model knows.
@@ -132,10 +140,12 @@ impl<'a> Machine<'a> {
     fn finish(&mut self, mode: Mode, has_run: bool, was_alive: bool, turns_before: u64) -> Check {
         let (was_stopped, turns) = (self.model.stop, self.core.turns());
         if has_run {
+            self.model.owed = self.outside.borrow().signals.owed();
             self.model.finish_run(turns, self.core.time())?;
             // After a stop in the timers before the first turn there was no poll.
             if self.program.faults == Default::default() && turns > turns_before {
                 self.outside.borrow().check_asyncs(&self.model, turns)?;
+                self.outside.borrow().signals.check(turns)?;
             }
         }
         self.model.note_time(self.core.time())?;
@@ -159,6 +169,7 @@ impl<'a> Machine<'a> {
     fn next(&mut self) -> Result<Option<Event<u64>>, String> {
         self.model.end_failed_read();
         self.model.end_sending();
+        self.end_one_shot();
         self.outside.borrow_mut().turns = self.core.turns();
         let was_in_timers = self.model.is_in_timers(self.core.turns());
         let event = self.core.next();
@@ -208,7 +219,7 @@ impl<'a> Machine<'a> {
     fn settle(&mut self) -> Check {
         self.is_ending = true;
         for place in 0..self.program.kinds.len() {
-            if !matches!(self.program.kinds[place], Kind::Tcp | Kind::Udp | Kind::Async) {
+            if !matches!(self.program.kinds[place], Kind::Tcp | Kind::Pipe | Kind::Udp | Kind::Async) {
                 self.act(Action::Close(place))?;
             }
         }
@@ -230,7 +241,7 @@ impl<'a> Machine<'a> {
             let stream = &handle.stream;
             let has_read = stream.connection.is_none_or(|connection| {
                 let connection = &outside.connections[connection];
-                !stream.is_reading || connection.read == connection.sent && !connection.has_ended
+                !stream.is_reading || connection.is_loose || connection.read == connection.sent && !connection.has_ended
             });
             let partner = stream.connection.and_then(|number| outside.connections[number].peer.partner(&self.sim));
             // Two ends of ours may wait for each other for ever.
@@ -249,6 +260,7 @@ impl<'a> Machine<'a> {
         for _ in 0..2 {
             self.run(Mode::Default)?;
         }
+        self.end_children()?;
         ensure!(!self.core.alive() && self.core.check_closable().is_ok(), "the loop cannot be closed");
         let open = self.sim.open_descriptors();
         ensure!(open.is_empty(), "descriptors {open:?} are left open");

@@ -18,6 +18,8 @@ pub(crate) struct Request {
     pub(crate) was_kept: bool,
     /// It was written in a callback of its own stream in this turn's pending phase: too late to be reported there.
     pub(crate) pending_round: Option<(u64, u64)>,
+    /// A handle goes along.
+    pub(crate) has_handle: bool,
 }
 
 #[derive(Debug, Default)]
@@ -32,6 +34,8 @@ pub(crate) struct Stream {
     pub(crate) is_reading: bool,
     /// A read has failed: reading stops after its callback.
     pub(crate) is_failing: bool,
+    /// Handles that have come with what was read.
+    pub(crate) received: usize,
     pub(crate) connect: Option<u64>,
     pub(crate) is_connected: bool,
     /// It could not be connected once: what was written before the next try fails still.
@@ -126,8 +130,9 @@ impl Model {
     pub(crate) fn accept(&mut self, listener: Place, client: Place) -> Result<()> {
         self.open(listener)?;
         self.open(client)?;
-        if !std::mem::take(&mut self.handles[listener].stream.has_waiting) {
-            return Err(Errno::EAGAIN);
+        let stream = &mut self.handles[listener].stream;
+        if !std::mem::take(&mut stream.has_waiting) {
+            stream.received = stream.received.checked_sub(1).ok_or(Errno::EAGAIN)?;
         }
         self.open_stream(client)
     }

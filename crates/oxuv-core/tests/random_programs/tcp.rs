@@ -3,10 +3,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use oxuv_core::kernel::BindFlags;
+use oxuv_core::sim::Fd;
 use oxuv_core::{Errno, Kind, Many, Progress};
 
 use crate::Check;
-use crate::actions::{is_limit, same, user_of_request};
+use crate::actions::{is_limit, is_stream, same, user_of_request};
 use crate::outside::{PROGRAM, bytes};
 use crate::program::{Place, Target};
 use crate::run::{EISCONN, Machine, Pieces};
@@ -19,9 +20,14 @@ impl Machine<'_> {
     pub(crate) fn open(&mut self, place: Place) -> Check {
         let (fd, peer) = self.sim.pair().map_err(|error| format!("pair: {error}"))?;
         let connection = self.outside.borrow_mut().add(peer);
+        self.open_descriptor(place, fd, connection)
+    }
+
+    pub(crate) fn open_descriptor(&mut self, place: Place, fd: Fd, connection: usize) -> Check {
         let expected = self.model.open_stream(place);
-        let opened = self.core.tcp_open(self.model.handles[place].key, fd).map_err(|refused| refused.error);
-        same("open", opened, expected)?;
+        let (key, kind) = (self.model.handles[place].key, self.model.handles[place].kind);
+        let opened = if kind == Kind::Pipe { self.core.pipe_open(key, fd) } else { self.core.tcp_open(key, fd) };
+        same("open", opened.map_err(|refused| refused.error), expected)?;
         if expected.is_ok() {
             self.model.handles[place].stream.connection = Some(connection);
         }
@@ -30,10 +36,11 @@ impl Machine<'_> {
 
     /// The outside forgets a handle that is being closed.
     pub(crate) fn forget(&mut self, place: Place) {
-        self.owned[place] = None;
+        (self.owned[place], self.names[place]) = (None, None);
         let mut outside = self.outside.borrow_mut();
         (outside.addresses[place], outside.is_sent[place]) = (None, None);
         outside.forget_mail(place);
+        outside.signals.stop(place);
     }
 
     pub(crate) fn close_reset(&mut self, place: Place) -> Check {
@@ -56,7 +63,7 @@ impl Machine<'_> {
         let listener = match target {
             Target::Served => Some((Ipv4Addr::LOCALHOST, SERVED).into()),
             Target::Nobody => None,
-            Target::Listener(place) => self.outside.borrow().addresses[place],
+            Target::Listener(place) => self.outside.borrow().addresses[place].filter(SocketAddr::is_ipv4),
         };
         let address = listener.unwrap_or((Ipv4Addr::LOCALHOST, 1).into());
         let key = self.model.handles[place].key;
@@ -127,7 +134,7 @@ impl Machine<'_> {
     }
 
     pub(crate) fn accept(&mut self, listener: Place, client: Place) -> Check {
-        if self.model.handles[client].kind != Kind::Tcp {
+        if !is_stream(self.model.handles[client].kind) {
             return Ok(());
         }
         let expected = self.model.accept(listener, client);
@@ -167,7 +174,7 @@ impl Machine<'_> {
             outside.connections[connection].written += length;
             outside.connections[connection].written
         });
-        stream.writes.push_back(Request { user, end, was_kept, pending_round });
+        stream.writes.push_back(Request { user, end, was_kept, pending_round, has_handle: false });
         stream.may_be_pending = true;
         Ok(())
     }
@@ -199,13 +206,15 @@ impl Machine<'_> {
                 connection.reported = connection.written;
                 Ok(())
             }
-            Err(Errno::EPIPE | Errno::ECONNRESET) if connection.peer.has_reset(&self.sim) => Ok(()),
+            Err(Errno::EPIPE | Errno::ECONNRESET) if connection.is_loose || connection.peer.has_reset(&self.sim) => {
+                Ok(())
+            }
             Err(error) => Err(format!("try_write fails with {error:?}")),
         }
     }
 
     /// The next bytes of a connection, in one to four pieces.
-    fn pieces(&self, place: Place, length: usize) -> Pieces {
+    pub(crate) fn pieces(&self, place: Place, length: usize) -> Pieces {
         let bytes = match self.model.handles[place].stream.connection {
             Some(number) => bytes(number, PROGRAM, self.outside.borrow().connections[number].written, length),
             None => vec![0; length],

@@ -149,6 +149,9 @@ impl Model {
         if self.turn.phase == Phase::Pending {
             self.handles.iter_mut().for_each(|handle| handle.stream.may_be_in_round = false);
         }
+        if self.turn.phase == Phase::Closing {
+            self.defer_closing(Place::MAX);
+        }
         ensure!(self.turn.left.is_empty(), "{:?} is over without places {:?}", self.turn.phase, self.turn.left);
         Ok(())
     }
@@ -164,8 +167,20 @@ impl Model {
         due
     }
 
+    /// In the closing phase something of this place comes next: signal handles before it wait for the next pass, if they
+    /// may.
+    pub(crate) fn defer_closing(&mut self, place: Place) {
+        while let Some(&next) = self.turn.left.first().filter(|&&next| next != place && self.owed.contains(&next)) {
+            self.turn.left.remove(0);
+            self.closing.insert(0, next);
+        }
+    }
+
     /// The event of the next handle that this phase has to do.
     pub(crate) fn take_left(&mut self, place: Place) -> Check {
+        if self.turn.phase == Phase::Closing {
+            self.defer_closing(place);
+        }
         let next = self.turn.left.first().copied();
         ensure!(next == Some(place), "{:?}: place {place} comes instead of {next:?}", self.turn.phase);
         self.turn.left.remove(0);

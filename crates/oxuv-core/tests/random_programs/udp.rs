@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU16;
 
-use oxuv_core::kernel::{Received, SendOptions, UdpBindFlags};
+use oxuv_core::kernel::{Batch, Received, SendOptions, UdpBindFlags};
 use oxuv_core::sim::{Offload, Sim};
 use oxuv_core::{Address, DATAGRAM_SIZE, Errno, Key, Kind, Many, Result as CoreResult, Target};
 
@@ -214,13 +214,19 @@ impl Machine<'_> {
             pieces
         };
         let (key, to) = (self.model.handles[place].key, Address::from(&somebody()));
-        let got = self.core.udp_send(key, user, Target { address: Some(&to), options }, pieces, keep);
+        let got = self.core.udp_send(key, user, Target { address: Some(to.as_ref()), options }, pieces, keep);
         let answer = got.as_ref().map(|_| ()).map_err(|refused| refused.error);
         self.note_socket("udp_send", place, answer, self.model.open(place))?;
         let Ok(handed_back) = got else { return Ok(()) };
         ensure!(handed_back.is_none() == was_kept, "the buffers of a send are kept and handed back, or neither");
         let handle = &mut self.model.handles[place];
-        handle.stream.writes.push_back(Request { user, end: number as usize, was_kept, pending_round: None });
+        handle.stream.writes.push_back(Request {
+            user,
+            end: number as usize,
+            was_kept,
+            pending_round: None,
+            has_handle: false,
+        });
         (handle.stream.may_be_pending, handle.is_active) = (true, true);
         Ok(())
     }
@@ -228,7 +234,7 @@ impl Machine<'_> {
     pub(crate) fn try_send(&mut self, place: Place, length: usize) -> Check {
         let (number, pieces) = self.next_datagram(place, length);
         let handle = &self.model.handles[place];
-        let got = self.core.udp_try_send(handle.key, Some(&Address::from(&somebody())), &pieces);
+        let got = self.core.udp_try_send(handle.key, Some(Address::from(&somebody()).as_ref()), &pieces);
         let is_busy = self.model.open(place).is_ok() && !handle.stream.writes.is_empty();
         let has_socket = is_busy || self.core.udp_descriptor(handle.key).is_ok();
         if has_socket && got == Err(Errno::EAGAIN) {
@@ -273,10 +279,13 @@ impl Machine<'_> {
         let mut buffer = vec![MaybeUninit::uninit(); size];
         let (is_reading, may_lack) = (self.model.handles[place].stream.is_reading, self.program.faults.again > 0);
         let result = if several {
-            let batch = self.core.udp_receive_several_into(key, &mut buffer);
-            batch.map(|batch| (0..batch.len()).map(|nth| *batch.get(nth)).collect::<Vec<_>>())
+            let mut batch = Batch::default();
+            let result = self.core.udp_receive_several_into(key, &mut buffer, &mut batch);
+            result.map(|()| (0..batch.len()).map(|nth| *batch.get(nth)).collect::<Vec<_>>())
         } else {
-            self.core.udp_receive_into(key, &mut buffer).map(|received| received.into_iter().collect())
+            let mut received = Received::none();
+            let result = self.core.udp_receive_into(key, &mut buffer, &mut received);
+            result.map(|is_there| is_there.then_some(received).into_iter().collect())
         };
         self.trace.push(format!("receive of {size}: {:?}", result.as_ref().map(Vec::len)));
         let room = if several { DATAGRAM_SIZE } else { size };

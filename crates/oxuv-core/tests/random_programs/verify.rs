@@ -28,13 +28,21 @@ impl Machine<'_> {
             for (what, got, expected) in answers {
                 ensure!(got == expected, "place {place} {what}: {got}, to the model {expected}");
             }
+            let received = core.pending_handles(key);
+            ensure!(
+                received == stream.received,
+                "{received} handles have come to place {place}, of {}",
+                stream.received
+            );
             let (sends, _) = core.udp_send_queue(key).unwrap_or((stream.writes.len(), 0));
             ensure!(sends == stream.writes.len(), "{sends} sends are queued in place {place}");
             let queued = core.write_queue_size(key).unwrap_or(0);
             ensure!(queued == 0 || !stream.writes.is_empty(), "{queued} bytes of no write are queued in place {place}");
         }
-        let open = self.sim.open_descriptors().len();
-        let sockets = |handle: &Handle| usize::from(handle.stream.has_socket) + usize::from(handle.stream.has_waiting);
+        let open = self.sim.open_descriptors().len() - self.sim.child_descriptors();
+        let sockets = |Handle { stream, .. }: &Handle| {
+            usize::from(stream.has_socket) + usize::from(stream.has_waiting) + stream.received
+        };
         let expected = model.handles.iter().map(sockets).sum::<usize>() + self.owned.iter().flatten().count();
         ensure!(open == expected, "{open} descriptors are open, to the model {expected}");
         let (is_alive, expected) = (core.alive(), model.is_alive());
@@ -81,7 +89,8 @@ impl Machine<'_> {
         if self.program.faults != Faults::none() {
             return Ok(());
         }
-        let is_idle = !has_more && !model.handles.iter().any(|handle| handle.stream.may_be_pending);
+        let are_caught = self.outside.borrow().signals.are_caught();
+        let is_idle = !has_more && !are_caught && !model.handles.iter().any(|handle| handle.stream.may_be_pending);
         let may_wait = is_idle && model.turn.mode == Mode::Default && !model.was_left;
         let is_due = due.is_some_and(|due| due <= now);
         ensure!(timeout != Some(0) || !may_wait || is_due, "the loop does not wait although it may");
@@ -119,18 +128,22 @@ impl Machine<'_> {
         }
         match handle.kind {
             Kind::Timer if handle.is_active => Some("a timer's time"),
+            Kind::Signal if handle.is_active && self.outside.borrow().signals.is_due(place) => Some("a signal"),
+            Kind::Process if self.missed_end(place) => Some("the end of a child"),
             Kind::Async if self.outside.borrow().is_sent[place].is_some() => Some("a send"),
             Kind::Udp if stream.is_reading && ready.intersects(to_read) => Some("a datagram"),
             Kind::Udp if !stream.writes.is_empty() && ready.contains(Readiness::WRITE) => Some("room for datagrams"),
-            Kind::Tcp if stream.is_reading && ready.intersects(to_read) => Some("something to read"),
-            Kind::Tcp if stream.is_listening && !stream.has_waiting && ready.intersects(to_read) => {
+            Kind::Tcp | Kind::Pipe if stream.is_reading && ready.intersects(to_read) => Some("something to read"),
+            Kind::Tcp | Kind::Pipe if stream.is_listening && !stream.has_waiting && ready.intersects(to_read) => {
                 Some("a connection")
             }
-            Kind::Tcp if stream.is_connecting() => {
+            Kind::Tcp | Kind::Pipe if stream.is_connecting() => {
                 Some("the end of a connect").filter(|_| ready.contains(Readiness::WRITE))
             }
-            Kind::Tcp if !stream.writes.is_empty() && ready.contains(Readiness::WRITE) => Some("room for writes"),
-            Kind::Tcp if stream.writes.is_empty() && stream.shutdown.is_some() => Some("a shutdown"),
+            Kind::Tcp | Kind::Pipe if !stream.writes.is_empty() && ready.contains(Readiness::WRITE) => {
+                Some("room for writes")
+            }
+            Kind::Tcp | Kind::Pipe if stream.writes.is_empty() && stream.shutdown.is_some() => Some("a shutdown"),
             _ => None,
         }
     }

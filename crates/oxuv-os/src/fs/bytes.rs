@@ -170,6 +170,22 @@ pub fn write(fd: BorrowedFd<'_>, bufs: &[WriteBuf<'_>], offset: Option<u64>) -> 
     Ok(total)
 }
 
+/// As [`write()`], of one buffer, and whatever is not written is an error: all of it was, or this says why not.
+///
+/// # Errors
+/// Those of [`write()`]; ENOSPC when something takes no bytes and gives no reason.
+pub fn write_all(fd: BorrowedFd<'_>, bytes: &[u8], offset: Option<u64>) -> Result<()> {
+    let mut written = 0;
+    while written < bytes.len() {
+        let place = offset.map(|offset| offset.saturating_add(written as u64));
+        match write(fd, &[WriteBuf::new(&bytes[written..])], place)? {
+            0 => return Err(Errno::ENOSPC),
+            count => written += count,
+        }
+    }
+    Ok(())
+}
+
 fn write_one(fd: BorrowedFd<'_>, buf: &WriteBuf<'_>, begun: usize, place: Option<i64>) -> Result<usize> {
     let (number, bytes, len) = (fd.as_raw_fd(), buf.vec.iov_base.wrapping_byte_add(begun), buf.len() - begun);
     // SAFETY: the buffer has `len` bytes behind those that are written, and they are read only.

@@ -103,6 +103,24 @@ impl Listing {
         (0..self.len()).map(|nth| self.get(nth).expect("below the length; each name has its zero"))
     }
 
+    /// The entry of this name.
+    pub fn find(&self, name: &[u8]) -> Option<Entry<'_>> {
+        // A name without its zero compares as with it.
+        let found = self.entries.binary_search_by(|&(begin, end, _)| self.names[begin..end - 1].cmp(name));
+        found.ok().and_then(|nth| self.get(nth))
+    }
+
+    /// A listing of these.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    pub fn of<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Result<Listing> {
+        let mut listing = Listing::default();
+        entries.into_iter().try_for_each(|Entry { name, kind }| listing.push(name, kind))?;
+        listing.sort();
+        Ok(listing)
+    }
+
     fn push(&mut self, name: &CStr, kind: EntryKind) -> Result<()> {
         let (name, begin) = (name.to_bytes_with_nul(), self.names.len());
         self.names.try_reserve(name.len())?;

@@ -17,7 +17,7 @@ mod tests;
 mod times;
 mod volume;
 
-pub use bytes::{MAX_BUFFERS, ReadBuf, WriteBuf, read, read_to_vec, write};
+pub use bytes::{MAX_BUFFERS, ReadBuf, WriteBuf, read, read_to_vec, write, write_all};
 pub use copy::{CopyFlags, copy};
 pub use directory::{Directory, Entry, EntryKind, Listing, list};
 pub use file::{close, open, sync_all, sync_data, truncate};

@@ -7,8 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use oxuv_core::fs as system;
+use oxuv_core::kernel::{Answer, Bytes, Call};
 
-use super::{Metadata, NewTime, ask, c_path, write_all};
+use super::call::{self, call};
+use super::{Metadata, NewTime, ask, c_path};
 use crate::{Errno, LoopRef, Request, Result};
 
 /// How a file is opened, as the standard library's.
@@ -89,15 +91,11 @@ impl OpenOptions {
         path: impl AsRef<Path>,
         done: impl FnOnce(&LoopRef, Result<File>) + 'static,
     ) -> Result<Request> {
-        let (path, flags, mode) = (c_path(path)?, self.flags()?, self.mode);
-        ask(
-            owner,
-            move || system::open(&path, flags, mode),
-            |owner, opened| {
-                let file = opened.map(|fd| File { owner: owner.clone(), fd: Arc::new(fd) });
-                done(owner, file);
-            },
-        )
+        let opening = Call::Open { path: c_path(path)?, flags: self.flags()?, mode: self.mode };
+        call(owner, opening, call::file, |owner, opened| {
+            let file = opened.map(|fd| File { owner: owner.clone(), fd: Arc::new(fd) });
+            done(owner, file);
+        })
     }
 
     /// The same on this thread.
@@ -190,10 +188,10 @@ impl File {
     }
 
     /// Reads where the file's position is, and moves that on. `room` comes back with what was read, up to its capacity;
-    /// what was in it is gone. Nothing is read at the end of the file.
+    /// what was in it is gone. It comes back empty at the end of the file.
     ///
     /// # Errors
-    /// To the closure: EISDIR, EBADF, EAGAIN, EIO.
+    /// EINVAL for a `room` without capacity. To the closure: EISDIR, EBADF, EAGAIN, EIO.
     #[doc(alias = "uv_fs_read")]
     pub fn read(&self, room: Vec<u8>, done: impl FnOnce(&File, Result<Vec<u8>>) + 'static) -> Result<Request> {
         self.read_somewhere(room, None, done)
@@ -219,12 +217,12 @@ impl File {
         offset: Option<u64>,
         done: impl FnOnce(&File, Result<Vec<u8>>) + 'static,
     ) -> Result<Request> {
-        let work = move |fd: BorrowedFd<'_>| {
-            room.clear();
-            system::read_to_vec(fd, &mut room, offset)?;
-            Ok(room)
-        };
-        self.ask(work, done)
+        if room.capacity() == 0 {
+            // What came back would look like the end of the file.
+            return Err(Errno::EINVAL);
+        }
+        room.clear();
+        self.call(Call::Read { file: Arc::clone(&self.fd), room, offset }, call::bytes, done)
     }
 
     /// Writes all of the bytes where the file's position is, and moves that on.
@@ -237,7 +235,7 @@ impl File {
         bytes: impl AsRef<[u8]> + Send + 'static,
         done: impl FnOnce(&File, Result<()>) + 'static,
     ) -> Result<Request> {
-        self.ask(move |fd| write_all(fd, bytes.as_ref(), None), done)
+        self.write_somewhere(Box::new(bytes), None, done)
     }
 
     /// As [`File::write`], at an offset.
@@ -251,7 +249,17 @@ impl File {
         offset: u64,
         done: impl FnOnce(&File, Result<()>) + 'static,
     ) -> Result<Request> {
-        self.ask(move |fd| write_all(fd, bytes.as_ref(), Some(offset)), done)
+        self.write_somewhere(Box::new(bytes), Some(offset), done)
+    }
+
+    fn write_somewhere(
+        &self,
+        bytes: Box<dyn AsRef<[u8]> + Send>,
+        offset: Option<u64>,
+        done: impl FnOnce(&File, Result<()>) + 'static,
+    ) -> Result<Request> {
+        let (file, bytes) = (Arc::clone(&self.fd), Bytes::new(bytes));
+        self.call(Call::Write { file, bytes, offset }, call::nothing, done)
     }
 
     /// What is known of the file.
@@ -260,7 +268,7 @@ impl File {
     /// To the closure: EBADF.
     #[doc(alias = "uv_fs_fstat")]
     pub fn metadata(&self, done: impl FnOnce(&File, Result<Metadata>) + 'static) -> Result<Request> {
-        self.ask(system::file_metadata, done)
+        self.call(Call::FileMetadata(Arc::clone(&self.fd)), call::metadata, done)
     }
 
     /// Makes the file so many bytes long, cutting off or adding zeros.
@@ -270,7 +278,7 @@ impl File {
     #[doc(alias = "uv_fs_ftruncate")]
     pub fn set_len(&self, length: u64, done: impl FnOnce(&File, Result<()>) + 'static) -> Result<Request> {
         let length = i64::try_from(length).map_err(|_| Errno::EFBIG)?;
-        self.ask(move |fd| system::truncate(fd, length), done)
+        self.call(Call::Truncate(Arc::clone(&self.fd), length), call::nothing, done)
     }
 
     /// Sets the permissions.
@@ -302,7 +310,7 @@ impl File {
     /// To the closure: EIO, ENOSPC, EDQUOT; EINVAL for what is on no disk.
     #[doc(alias = "uv_fs_fsync")]
     pub fn sync_all(&self, done: impl FnOnce(&File, Result<()>) + 'static) -> Result<Request> {
-        self.ask(system::sync_all, done)
+        self.call(Call::SyncAll(Arc::clone(&self.fd)), call::nothing, done)
     }
 
     /// As [`File::sync_all`], but for what is not needed to read the bytes again, as the times.
@@ -311,7 +319,7 @@ impl File {
     /// As [`File::sync_all`].
     #[doc(alias = "uv_fs_fdatasync")]
     pub fn sync_data(&self, done: impl FnOnce(&File, Result<()>) + 'static) -> Result<Request> {
-        self.ask(system::sync_data, done)
+        self.call(Call::SyncData(Arc::clone(&self.fd)), call::nothing, done)
     }
 
     /// Closes the file, and tells what dropping it would hide. If there are other references, or requests under way, it
@@ -322,7 +330,17 @@ impl File {
     #[doc(alias = "uv_fs_close")]
     pub fn close(self, done: impl FnOnce(&LoopRef, Result<()>) + 'static) -> Result<Request> {
         let File { owner, fd } = self;
-        ask(&owner, move || Arc::into_inner(fd).map_or(Ok(()), system::close), done)
+        call(&owner, Call::Close(Arc::into_inner(fd)), call::nothing, done)
+    }
+
+    fn call<T: 'static>(
+        &self,
+        what: Call,
+        result: fn(Answer, Call) -> T,
+        done: impl FnOnce(&File, Result<T>) + 'static,
+    ) -> Result<Request> {
+        let file = self.clone();
+        call(&self.owner, what, result, move |_, answer| done(&file, answer))
     }
 
     fn ask<T: Send + 'static>(

@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use oxuv_core::fs as system;
+use oxuv_core::kernel::Call;
 
+use super::call::{self, call};
 use super::{CopyFlags, Metadata, NewTime, ask, c_path};
 use crate::{LoopRef, Request, Result};
 
@@ -20,7 +22,7 @@ pub fn metadata(
     done: impl FnOnce(&LoopRef, Result<Metadata>) + 'static,
 ) -> Result<Request> {
     let path = c_path(path)?;
-    ask(owner, move || system::metadata(&path), done)
+    call(owner, Call::Metadata(path), call::metadata, done)
 }
 
 /// As [`metadata`], and of a symbolic link it is the link itself.
@@ -34,7 +36,7 @@ pub fn symlink_metadata(
     done: impl FnOnce(&LoopRef, Result<Metadata>) + 'static,
 ) -> Result<Request> {
     let path = c_path(path)?;
-    ask(owner, move || system::link_metadata(&path), done)
+    call(owner, Call::LinkMetadata(path), call::metadata, done)
 }
 
 /// Makes a directory, for all whom the process's mask lets.
@@ -48,7 +50,7 @@ pub fn create_dir(
     done: impl FnOnce(&LoopRef, Result<()>) + 'static,
 ) -> Result<Request> {
     let path = c_path(path)?;
-    ask(owner, move || system::make_directory(&path, 0o777), done)
+    call(owner, Call::MakeDirectory(path, 0o777), call::nothing, done)
 }
 
 /// Removes an empty directory.
@@ -62,7 +64,7 @@ pub fn remove_dir(
     done: impl FnOnce(&LoopRef, Result<()>) + 'static,
 ) -> Result<Request> {
     let path = c_path(path)?;
-    ask(owner, move || system::remove_directory(&path), done)
+    call(owner, Call::RemoveDirectory(path), call::nothing, done)
 }
 
 /// Removes a name. The file goes when nothing has it open any more.
@@ -76,7 +78,7 @@ pub fn remove_file(
     done: impl FnOnce(&LoopRef, Result<()>) + 'static,
 ) -> Result<Request> {
     let path = c_path(path)?;
-    ask(owner, move || system::remove_file(&path), done)
+    call(owner, Call::RemoveFile(path), call::nothing, done)
 }
 
 /// Gives a file or directory another name. What bore that one is gone.
@@ -92,7 +94,7 @@ pub fn rename(
 ) -> Result<Request> {
     let from = c_path(from)?;
     let to = c_path(to)?;
-    ask(owner, move || system::rename(&from, &to), done)
+    call(owner, Call::Rename(from, to), call::nothing, done)
 }
 
 /// Copies a file with its permissions. A copy that fails half-way is removed; one onto itself changes nothing.
@@ -125,7 +127,7 @@ pub fn hard_link(
 ) -> Result<Request> {
     let original = c_path(original)?;
     let link = c_path(link)?;
-    ask(owner, move || system::link(&original, &link), done)
+    call(owner, Call::Link(original, link), call::nothing, done)
 }
 
 /// Makes `link` a symbolic link to `original`, which need not be there.
@@ -141,7 +143,7 @@ pub fn symlink(
 ) -> Result<Request> {
     let original = c_path(original)?;
     let link = c_path(link)?;
-    ask(owner, move || system::symlink(&original, &link), done)
+    call(owner, Call::Symlink(original, link), call::nothing, done)
 }
 
 /// What a symbolic link says.

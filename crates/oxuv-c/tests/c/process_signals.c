@@ -1,0 +1,165 @@
+/* Child processes and signals: what a child inherits of ours, and what of SIGCHLD is left to the program. */
+#define _GNU_SOURCE
+#include "processes.h"
+
+static void let_pass(int signal) { (void) signal; }
+
+static uv_sem_t started, done;
+
+static void wait_in_a_thread(void* arg) {
+  (void) arg;
+  uv_sem_post(&started);
+  uv_sem_wait(&done);
+}
+
+static void a_child_has_default_actions_and_an_empty_mask(void) {
+  /* libuv#5085 */
+  sigset_t blocked, before;
+  uv_thread_t thread;
+  struct sigaction action;
+  COMMAND(options, "cat", "/proc/self/status");
+  CHECK(uv_sem_init(&started, 0) == 0 && uv_sem_init(&done, 0) == 0);
+  CHECK(uv_thread_create(&thread, wait_in_a_thread, NULL) == 0);
+  uv_sem_wait(&started);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGUSR1, SIG_IGN);
+  signal(SIGRTMIN + 2, SIG_IGN);
+  signal(SIGUSR2, let_pass);
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  sigaddset(&blocked, SIGRTMIN + 1);
+  CHECK(pthread_sigmask(SIG_BLOCK, &blocked, &before) == 0);
+  printed_by(&options);
+  CHECK(strstr(output, "SigIgn:\t0000000000000000\n") != NULL);
+  CHECK(strstr(output, "SigBlk:\t0000000000000000\n") != NULL);
+  CHECK(strstr(output, "SigCgt:\t0000000000000000\n") != NULL);
+  /* Ours are as they were. */
+  CHECK(sigaction(SIGUSR1, NULL, &action) == 0 && action.sa_handler == SIG_IGN);
+  CHECK(sigaction(SIGUSR2, NULL, &action) == 0 && action.sa_handler == let_pass);
+  CHECK(pthread_sigmask(SIG_SETMASK, &before, &blocked) == 0);
+  CHECK(sigismember(&blocked, SIGTERM) == 1 && sigismember(&blocked, SIGRTMIN + 1) == 1);
+  CHECK(sigismember(&blocked, SIGHUP) == 0 && sigismember(&blocked, SIGSEGV) == 0);
+  uv_sem_post(&done);
+  CHECK(uv_thread_join(&thread) == 0);
+  signal(SIGPIPE, SIG_DFL);
+  signal(SIGUSR1, SIG_DFL);
+  signal(SIGUSR2, SIG_DFL);
+  signal(SIGRTMIN + 2, SIG_DFL);
+}
+
+static volatile sig_atomic_t caught;
+
+static void on_sigchld(int signal) {
+  (void) signal;
+  caught++;
+}
+
+static void the_programs_own_sigchld_is_left_alone(void) {
+  struct sigaction own, found;
+  COMMAND(options, "true");
+  memset(&own, 0, sizeof(own));
+  own.sa_handler = on_sigchld;
+  own.sa_flags = SA_NOCLDSTOP;
+  CHECK(sigaction(SIGCHLD, &own, NULL) == 0);
+  printed_by(&options);
+  CHECK(last_status == 0 && caught >= 1);
+  CHECK(sigaction(SIGCHLD, NULL, &found) == 0);
+  CHECK(found.sa_handler == on_sigchld && (found.sa_flags & SA_NOCLDSTOP));
+  signal(SIGCHLD, SIG_DFL);
+}
+
+static void with_sigchld_ignored_its_end_is_told_without_a_code(void) {
+  static uv_process_t process;
+  int i;
+  COMMAND(options, "true");
+  COMMAND(nothing, "no such program");
+  signal(SIGCHLD, SIG_IGN);
+  for (i = 0; i < 20; i++) {
+    CHECK(uv_spawn(&loop, &process, &options) == 0);
+    exits = 0;
+    if (i % 2 == 0) while (kill(process.pid, 0) == 0) usleep(1000);
+    run_dry();
+    CHECK(exits == 1 && last_status == -ECHILD && last_signal == 0);
+    CHECK(uv_process_kill(&process, 0) == UV_ESRCH);
+    uv_close((uv_handle_t*) &process, NULL);
+    run_dry();
+    CHECK(uv_spawn(&loop, &process, &nothing) == UV_ENOENT);
+  }
+  signal(SIGCHLD, SIG_DFL);
+}
+
+static void an_end_that_others_have_waited_for_is_told_without_a_code(void) {
+  static uv_process_t process;
+  COMMAND(options, "true");
+  CHECK(uv_spawn(&loop, &process, &options) == 0);
+  CHECK(waitpid(process.pid, NULL, 0) == process.pid);
+  exits = 0;
+  run_dry();
+  CHECK(exits == 1 && last_status == -ECHILD);
+  uv_close((uv_handle_t*) &process, NULL);
+  run_dry();
+}
+
+static void stops_are_no_ends(void) {
+  static uv_process_t process;
+  int i;
+  COMMAND(options, "sleep", "100");
+  signal(SIGCHLD, on_sigchld);
+  CHECK(uv_spawn(&loop, &process, &options) == 0);
+  exits = 0;
+  for (i = 0; i < 5; i++) {
+    siginfo_t info;
+    CHECK(uv_process_kill(&process, SIGSTOP) == 0);
+    CHECK(waitid(P_PID, (id_t) process.pid, &info, WSTOPPED) == 0);
+    turn();
+    CHECK(uv_process_kill(&process, SIGCONT) == 0);
+    CHECK(waitid(P_PID, (id_t) process.pid, &info, WCONTINUED) == 0);
+    turn();
+  }
+  CHECK(exits == 0);
+  CHECK(uv_process_kill(&process, SIGINT) == 0);
+  run_dry();
+  CHECK(exits == 1 && last_signal == SIGINT);
+  uv_close((uv_handle_t*) &process, NULL);
+  run_dry();
+  signal(SIGCHLD, SIG_DFL);
+}
+
+static void loops_of_many_threads(void* arg) {
+  int i;
+  (void) arg;
+  for (i = 0; i < 20; i++) {
+    uv_loop_t own;
+    uv_process_t processes[3];
+    int nth;
+    COMMAND(options, "sh", "-c", "exit 3");
+    options.exit_cb = NULL;
+    CHECK(uv_loop_init(&own) == 0);
+    for (nth = 0; nth < 3; nth++) CHECK(uv_spawn(&own, &processes[nth], &options) == 0);
+    CHECK(uv_run(&own, UV_RUN_DEFAULT) == 0);
+    for (nth = 0; nth < 3; nth++) {
+      CHECK(WIFEXITED(processes[nth].status) && WEXITSTATUS(processes[nth].status) == 3);
+      uv_close((uv_handle_t*) &processes[nth], NULL);
+    }
+    CHECK(uv_run(&own, UV_RUN_DEFAULT) == 0 && uv_loop_close(&own) == 0);
+  }
+}
+
+int main(void) {
+  uv_thread_t threads[4];
+  int i;
+  CHECK(uv_loop_init(&loop) == 0);
+  a_child_has_default_actions_and_an_empty_mask();
+  if (have_descriptors()) {
+    the_programs_own_sigchld_is_left_alone();
+    an_end_that_others_have_waited_for_is_told_without_a_code();
+  }
+  with_sigchld_ignored_its_end_is_told_without_a_code();
+  stops_are_no_ends();
+  for (i = 0; i < 4; i++) CHECK(uv_thread_create(&threads[i], loops_of_many_threads, NULL) == 0);
+  for (i = 0; i < 4; i++) CHECK(uv_thread_join(&threads[i]) == 0);
+  CHECK(uv_loop_close(&loop) == 0);
+  no_children();
+  puts("ok");
+  return 0;
+}

@@ -1,0 +1,261 @@
+//! Jobs that a ring does in place of a thread: operations on files.
+//!
+//! A loop makes its ring when it submits the first such job, if it wants one and can have one; whatever stands against it, the
+//! pool does the job. What is submitted in one turn is entered by one system call, when the loop is about to wait. The ring's
+//! descriptor is in the epoll set under [`WAKE`], so what has come back is collected with what threads hand back.
+
+use std::collections::VecDeque;
+use std::os::fd::AsRawFd;
+
+use oxuv_os::epoll::{Epoll, EventFlags};
+use oxuv_os::ring::{Done, Name, Outcome, Ring};
+use oxuv_os::system::env;
+use oxuv_os::{Errno, Result};
+
+use crate::Ticket;
+use crate::kernel::{Finished, Job, WAKE};
+
+/// What a loop does that says nothing about rings, nor does the environment.
+const USUAL: bool = true;
+
+/// Set in the index of a ticket that is a ring's; no pool has so many jobs.
+const RINGS: u32 = 1 << 31;
+
+impl Ticket {
+    /// Whether the job is a ring's to do, not a thread's.
+    pub fn is_of_ring(self) -> bool {
+        self.index & RINGS != 0
+    }
+}
+
+/// A loop's ring, and the jobs in it.
+#[derive(Debug)]
+pub(crate) struct RingJobs<J> {
+    state: State<J>,
+    is_wanted: bool,
+    /// Completions that are to be looked at.
+    ready: usize,
+    /// What has come back without a completion.
+    early: VecDeque<Returned<J>>,
+}
+
+#[derive(Debug)]
+enum State<J> {
+    /// Nothing was submitted yet.
+    Unused,
+    /// There is one. The number is the request's.
+    On(Ring<(u32, J)>),
+    /// It takes no more operations; what it has comes back.
+    Ending(Ring<(u32, J)>),
+    /// There is none.
+    Off,
+}
+
+/// A job that the ring has done, or has not.
+#[derive(Debug)]
+pub(crate) enum Returned<J> {
+    Finished(Finished<J>),
+    ForThread { request: u32, job: J },
+}
+
+impl<J> Default for RingJobs<J> {
+    fn default() -> Self {
+        RingJobs { state: State::Unused, is_wanted: USUAL, ready: 0, early: VecDeque::new() }
+    }
+}
+
+impl<J: Job> RingJobs<J> {
+    pub(crate) fn use_it(&mut self, on: bool) {
+        self.is_wanted = on;
+        if on && matches!(self.state, State::Off) {
+            self.state = State::Unused;
+        }
+    }
+
+    pub(crate) fn is_there(&self) -> bool {
+        matches!(self.state, State::On(_))
+    }
+
+    fn ring(&mut self) -> Option<&mut Ring<(u32, J)>> {
+        match &mut self.state {
+            State::On(ring) | State::Ending(ring) => Some(ring),
+            State::Unused | State::Off => None,
+        }
+    }
+
+    /// Gives the job to the ring; it is back if it is for a thread.
+    pub(crate) fn submit(&mut self, request: u32, mut job: J, epoll: &Epoll) -> Result<Ticket, J> {
+        if !self.is_wanted {
+            return Err(job);
+        }
+        if matches!(self.state, State::Unused) {
+            self.state = begin().map_or(State::Off, State::On);
+            if self.watch(epoll).is_err() {
+                self.state = State::Off;
+            }
+        }
+        let State::On(ring) = &mut self.state else { return Err(job) };
+        // A child of a fork has a ring when its loop was told of the fork. Room for what comes back early is made here.
+        if !ring.is_of_this_process() || self.early.try_reserve(ring.len() + 1).is_err() {
+            return Err(job);
+        }
+        let Some(operation) = job.operation() else { return Err(job) };
+        let mut given = Some((operation, (request, job)));
+        match (ring.submit(&mut given), given) {
+            (Ok(Name { index, generation }), _) => Ok(Ticket { index: index | RINGS, generation }),
+            (Err(_), Some((operation, (_, mut job)))) => {
+                job.take_back(operation);
+                Err(job)
+            }
+            (Err(_), None) => unreachable!("what is not taken is left"),
+        }
+    }
+
+    /// Takes a job back. True if it is there at once, to be collected.
+    ///
+    /// # Errors
+    /// EBUSY when it is done, or cannot be stopped.
+    pub(crate) fn cancel(&mut self, ticket: Ticket) -> Result<bool> {
+        let name = Name { index: ticket.index & !RINGS, generation: ticket.generation };
+        let ring = self.ring().filter(|ring| ring.is_of_this_process()).ok_or(Errno::EBUSY)?;
+        let Some((operation, (request, mut job))) = ring.cancel(name)? else { return Ok(false) };
+        job.take_back(operation);
+        self.early.push_back(Returned::Finished(Finished { request, job, result: Err(Errno::ECANCELED) }));
+        Ok(true)
+    }
+
+    #[inline]
+    pub(crate) fn must_enter(&self) -> bool {
+        matches!(&self.state, State::On(ring) if ring.must_enter())
+    }
+
+    /// Has completions wake the loop.
+    ///
+    /// # Errors
+    /// ENOMEM, ENOSPC.
+    pub(crate) fn watch(&self, epoll: &Epoll) -> Result<()> {
+        match &self.state {
+            State::On(ring) | State::Ending(ring) => epoll.set(ring.as_raw_fd(), WAKE, EventFlags::IN, false),
+            State::Unused | State::Off => Ok(()),
+        }
+    }
+
+    /// In a child: what was submitted is its parent's, and lost. The child makes a ring of its own when it needs one.
+    pub(crate) fn lose(&mut self) {
+        if let State::On(ring) | State::Ending(ring) = std::mem::replace(&mut self.state, State::Unused) {
+            ring.forget();
+        }
+        self.ready = 0;
+        std::mem::forget(std::mem::take(&mut self.early));
+    }
+
+    /// Has the kernel begin what is new.
+    ///
+    /// # Errors
+    /// Why it takes no more. What it has not taken comes back for the pool then, and so does all that follows.
+    pub(crate) fn enter(&mut self) -> Result<()> {
+        let State::On(ring) = &mut self.state else { return Ok(()) };
+        if !ring.is_of_this_process() {
+            return Ok(());
+        }
+        let entered = ring.enter();
+        if entered.is_err()
+            && let State::On(mut ring) = std::mem::replace(&mut self.state, State::Off)
+        {
+            while let Some((operation, (request, mut job))) = ring.take_waiting() {
+                job.take_back(operation);
+                self.early.push_back(Returned::ForThread { request, job });
+            }
+            self.state = State::Ending(ring);
+        }
+        entered
+    }
+
+    /// Collects what has come back by now, and returns how much that is.
+    pub(crate) fn take(&mut self, epoll: &Epoll) -> usize {
+        self.ready = match self.ring() {
+            Some(ring) if ring.is_of_this_process() => ring.completed(),
+            _ => 0,
+        };
+        if self.ready == 0
+            && let State::Ending(ring) = &self.state
+            && ring.is_empty()
+        {
+            // A child of a fork may have it open still, so it does not leave the set by being closed.
+            epoll.remove(ring.as_raw_fd());
+            self.state = State::Off;
+        }
+        self.ready + self.early.len()
+    }
+
+    /// The next of what was collected.
+    pub(crate) fn next(&mut self) -> Option<Returned<J>> {
+        if let Some(returned) = self.early.pop_front() {
+            return Some(returned);
+        }
+        while self.ready > 0 {
+            self.ready -= 1;
+            if let Some(done) = self.ring().and_then(Ring::next_done) {
+                return Some(returned(done));
+            }
+        }
+        None
+    }
+}
+
+/// The job gets what the ring has found out.
+fn returned<J: Job>(Done { value: (request, mut job), operation, outcome }: Done<(u32, J)>) -> Returned<J> {
+    let result = match outcome {
+        Outcome::Answer(answer) => {
+            job.answered(answer, operation);
+            Ok(())
+        }
+        Outcome::Cancelled => {
+            job.take_back(operation);
+            Err(Errno::ECANCELED)
+        }
+        Outcome::Elsewhere => {
+            job.take_back(operation);
+            return Returned::ForThread { request, job };
+        }
+    };
+    Returned::Finished(Finished { request, job, result })
+}
+
+/// A new ring.
+///
+/// # Errors
+/// Why there is none.
+fn begin<T>() -> Result<Ring<T>> {
+    if !environment_allows() {
+        return Err(Errno::EPERM);
+    }
+    Ring::new()
+}
+
+/// False if the environment's `UV_USE_IO_URING` is there, and is not a positive number.
+fn environment_allows() -> bool {
+    env::copy(c"UV_USE_IO_URING", &mut [0; 16]).is_none_or(is_positive)
+}
+
+fn is_positive(value: &[u8]) -> bool {
+    let value = value.trim_ascii_start();
+    let digits = value.strip_prefix(b"+").unwrap_or(value);
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    digits.get(zeros).is_some_and(u8::is_ascii_digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_positive_number_in_front_is_yes() {
+        for yes in ["1", " +2", "017", "1x", "10"] {
+            assert!(is_positive(yes.as_bytes()), "{yes}");
+        }
+        for no in ["0", "", "-1", "no", "00", "+", "x1"] {
+            assert!(!is_positive(no.as_bytes()), "{no}");
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! What a ring is asked to do.
+
+use std::ffi::{CStr, c_char};
+use std::fmt;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+
+use io_uring::{opcode, squeue, types};
+use libc::iovec;
+use rustix::fs::{AtFlags, FileType, OFlags, Statx, StatxFlags, fcntl_getfl, statx};
+
+use super::Call;
+use crate::Errno;
+use crate::fs::{MAX_BUFFERS, MAX_BYTES, ReadBuf, WriteBuf};
+
+/// One thing to be done with files, and what it needs.
+///
+/// It either owns that, see [`Call::into_operation`], or somebody has promised that it stays.
+pub struct Operation {
+    pub(super) what: What,
+    pub(super) call: Option<Call>,
+}
+
+// SAFETY: what the addresses point to is the operation's own, or somebody has promised that it stays as it is, whoever
+// looks.
+unsafe impl Send for Operation {}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operation").field("what", &self.what).finish_non_exhaustive()
+    }
+}
+
+/// A text that somebody keeps.
+type Text = *const c_char;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum What {
+    Open {
+        path: Text,
+        flags: i32,
+        mode: u32,
+        /// It is known to be something whose opening may have to wait, so it must not be tried without.
+        may_wait: bool,
+    },
+    Close {
+        file: RawFd,
+    },
+    Read(Transfer),
+    Write(Transfer),
+    Sync {
+        file: RawFd,
+        data_only: bool,
+    },
+    Truncate {
+        file: RawFd,
+        length: u64,
+    },
+    Metadata {
+        directory: RawFd,
+        path: Text,
+        flags: i32,
+    },
+    Rename {
+        path: Text,
+        new_path: Text,
+    },
+    Link {
+        path: Text,
+        new_path: Text,
+    },
+    Symlink {
+        path: Text,
+        new_path: Text,
+    },
+    MakeDirectory {
+        path: Text,
+        mode: u32,
+    },
+    Remove {
+        path: Text,
+        flags: i32,
+    },
+}
+
+/// Bytes that go from a file to memory, or back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Transfer {
+    file: RawFd,
+    bufs: Bufs,
+    place: Place,
+    /// What earlier attempts have moved.
+    pub(super) moved: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Bufs {
+    One(iovec),
+    Many(*const iovec, usize),
+}
+
+/// Where in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    At(u64),
+    /// At the file's position.
+    Position,
+    /// There is no position.
+    Stream,
+}
+
+impl Operation {
+    fn new(what: What) -> Operation {
+        Operation { what, call: None }
+    }
+
+    /// What it was made of, if it has its own.
+    pub fn into_call(self) -> Option<Call> {
+        self.call
+    }
+
+    /// As [`fs::open`](crate::fs::open).
+    ///
+    /// # Safety
+    /// As for all that follow: what it is given stays as it is until the operation has come back, or is dropped. If the
+    /// ring is dropped before, it may be until the end of the process.
+    pub unsafe fn open(path: &CStr, flags: i32, mode: u32) -> Operation {
+        let path = path.as_ptr();
+        Operation::new(What::Open { path, flags: flags | libc::O_CLOEXEC, mode, may_wait: false })
+    }
+
+    /// As [`fs::close`](crate::fs::close). `None` where that may take long.
+    ///
+    /// # Safety
+    /// As for [`Operation::open`]; the descriptor is the operation's to close.
+    pub unsafe fn close(file: BorrowedFd<'_>) -> Option<Operation> {
+        is_quick_to_close(file).then(|| Operation::new(What::Close { file: file.as_raw_fd() }))
+    }
+
+    /// As [`fs::read`](crate::fs::read); never interrupted. `None` where a ring does something else.
+    ///
+    /// # Safety
+    /// As for [`Operation::open`]; the array stays as well as the memory, and this is for nobody else to touch.
+    pub unsafe fn read(file: BorrowedFd<'_>, bufs: &[ReadBuf<'_>], offset: Option<u64>) -> Option<Operation> {
+        let transfer = Transfer::new(file, bufs.as_ptr().cast(), bufs.len().min(MAX_BUFFERS), offset)?;
+        Some(Operation::new(What::Read(transfer)))
+    }
+
+    /// As [`fs::write`](crate::fs::write). `None` where a ring does something else.
+    ///
+    /// # Safety
+    /// As for [`Operation::open`]; the array stays as well as the bytes.
+    pub unsafe fn write(file: BorrowedFd<'_>, bufs: &[WriteBuf<'_>], offset: Option<u64>) -> Option<Operation> {
+        Some(Operation::new(What::Write(Transfer::new(file, bufs.as_ptr().cast(), bufs.len(), offset)?)))
+    }
+
+    /// As [`fs::sync_all`](crate::fs::sync_all), or [`fs::sync_data`](crate::fs::sync_data).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn sync(file: BorrowedFd<'_>, data_only: bool) -> Operation {
+        Operation::new(What::Sync { file: file.as_raw_fd(), data_only })
+    }
+
+    /// As [`fs::truncate`](crate::fs::truncate). `None` for a negative length.
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn truncate(file: BorrowedFd<'_>, length: i64) -> Option<Operation> {
+        let length = u64::try_from(length).ok()?;
+        Some(Operation::new(What::Truncate { file: file.as_raw_fd(), length }))
+    }
+
+    /// As [`fs::metadata`](crate::fs::metadata).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn metadata(path: &CStr) -> Operation {
+        Operation::new(What::Metadata { directory: libc::AT_FDCWD, path: path.as_ptr(), flags: 0 })
+    }
+
+    /// As [`fs::link_metadata`](crate::fs::link_metadata).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn link_metadata(path: &CStr) -> Operation {
+        let flags = libc::AT_SYMLINK_NOFOLLOW;
+        Operation::new(What::Metadata { directory: libc::AT_FDCWD, path: path.as_ptr(), flags })
+    }
+
+    /// As [`fs::file_metadata`](crate::fs::file_metadata).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn file_metadata(file: BorrowedFd<'_>) -> Operation {
+        let (directory, path) = (file.as_raw_fd(), c"".as_ptr());
+        Operation::new(What::Metadata { directory, path, flags: libc::AT_EMPTY_PATH })
+    }
+
+    /// As [`fs::rename`](crate::fs::rename).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn rename(path: &CStr, new_path: &CStr) -> Operation {
+        Operation::new(What::Rename { path: path.as_ptr(), new_path: new_path.as_ptr() })
+    }
+
+    /// As [`fs::link`](crate::fs::link).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn link(path: &CStr, new_path: &CStr) -> Operation {
+        Operation::new(What::Link { path: path.as_ptr(), new_path: new_path.as_ptr() })
+    }
+
+    /// As [`fs::symlink`](crate::fs::symlink).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn symlink(path: &CStr, new_path: &CStr) -> Operation {
+        Operation::new(What::Symlink { path: path.as_ptr(), new_path: new_path.as_ptr() })
+    }
+
+    /// As [`fs::make_directory`](crate::fs::make_directory).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn make_directory(path: &CStr, mode: u32) -> Operation {
+        Operation::new(What::MakeDirectory { path: path.as_ptr(), mode })
+    }
+
+    /// As [`fs::remove_file`](crate::fs::remove_file).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn remove_file(path: &CStr) -> Operation {
+        Operation::new(What::Remove { path: path.as_ptr(), flags: 0 })
+    }
+
+    /// As [`fs::remove_directory`](crate::fs::remove_directory).
+    ///
+    /// # Safety
+    /// As for [`Operation::open`].
+    pub unsafe fn remove_directory(path: &CStr) -> Operation {
+        Operation::new(What::Remove { path: path.as_ptr(), flags: libc::AT_REMOVEDIR })
+    }
+}
+
+impl What {
+    /// The number by which a kernel says whether its rings do this.
+    pub(super) fn code(&self) -> u8 {
+        match self {
+            What::Open { .. } => opcode::OpenAt::CODE,
+            What::Close { .. } => opcode::Close::CODE,
+            What::Read(Transfer { bufs: Bufs::One(_), .. }) => opcode::Read::CODE,
+            What::Read(_) => opcode::Readv::CODE,
+            What::Write(Transfer { bufs: Bufs::One(_), .. }) => opcode::Write::CODE,
+            // What is left of several buffers may be written from one.
+            What::Write(_) => opcode::Writev::CODE.max(opcode::Write::CODE),
+            What::Sync { .. } => opcode::Fsync::CODE,
+            What::Truncate { .. } => opcode::Ftruncate::CODE,
+            What::Metadata { .. } => opcode::Statx::CODE,
+            What::Rename { .. } => opcode::RenameAt::CODE,
+            What::Link { .. } => opcode::LinkAt::CODE,
+            What::Symlink { .. } => opcode::SymlinkAt::CODE,
+            What::MakeDirectory { .. } => opcode::MkDirAt::CODE,
+            What::Remove { .. } => opcode::UnlinkAt::CODE,
+        }
+    }
+
+    /// The ring's entry for it. Metadata goes to `found`.
+    pub(super) fn entry(&self, found: *mut Statx) -> squeue::Entry {
+        const HERE: types::Fd = types::Fd(libc::AT_FDCWD);
+        match *self {
+            What::Open { path, flags, mode, may_wait } => {
+                let entry = opcode::OpenAt::new(HERE, path).flags(flags).mode(mode).build();
+                if may_wait { entry.flags(squeue::Flags::ASYNC) } else { entry }
+            }
+            What::Close { file } => opcode::Close::new(types::Fd(file)).build(),
+            What::Read(ref transfer) => transfer.read_entry(),
+            What::Write(ref transfer) => transfer.write_entry(),
+            What::Sync { file, data_only } => {
+                let flags = if data_only { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
+                opcode::Fsync::new(types::Fd(file)).flags(flags).build()
+            }
+            What::Truncate { file, length } => opcode::Ftruncate::new(types::Fd(file), length).build(),
+            What::Metadata { directory, path, flags } => opcode::Statx::new(types::Fd(directory), path, found.cast())
+                .flags(flags)
+                .mask(libc::STATX_BASIC_STATS | libc::STATX_BTIME)
+                .build(),
+            What::Rename { path, new_path } => opcode::RenameAt::new(HERE, path, HERE, new_path).build(),
+            What::Link { path, new_path } => opcode::LinkAt::new(HERE, path, HERE, new_path).build(),
+            What::Symlink { path, new_path } => opcode::SymlinkAt::new(HERE, path, new_path).build(),
+            What::MakeDirectory { path, mode } => opcode::MkDirAt::new(HERE, path).mode(mode).build(),
+            What::Remove { path, flags } => opcode::UnlinkAt::new(HERE, path).flags(flags).build(),
+        }
+    }
+
+    /// The file whose position it uses and moves. A ring does not lock that: two at a time would use the same.
+    pub(super) fn position(&self) -> Option<RawFd> {
+        match self {
+            What::Read(transfer) | What::Write(transfer) if transfer.place == Place::Position => Some(transfer.file),
+            _ => None,
+        }
+    }
+
+    /// Whether an error may be the ring's alone. Nothing has happened then, and a thread may do better.
+    pub(super) fn may_be_the_rings(&self, error: Errno) -> bool {
+        match error {
+            Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EAGAIN | Errno::EINTR => true,
+            Errno::EPERM => matches!(self, What::Metadata { .. }),
+            _ => false,
+        }
+    }
+}
+
+impl Transfer {
+    fn new(file: BorrowedFd<'_>, bufs: *const iovec, count: usize, offset: Option<u64>) -> Option<Transfer> {
+        let place = place(file, offset)?;
+        // SAFETY: with a count of one there is one.
+        let bufs = if count == 1 { Bufs::One(unsafe { *bufs }) } else { Bufs::Many(bufs, count) };
+        Some(Transfer { file: file.as_raw_fd(), bufs, place, moved: 0 })
+    }
+
+    fn bufs(&self) -> &[iovec] {
+        match &self.bufs {
+            Bufs::One(buf) => std::slice::from_ref(buf),
+            // SAFETY: `Operation::read` and `write` had such an array, which stays.
+            Bufs::Many(bufs, count) => unsafe { std::slice::from_raw_parts(*bufs, *count) },
+        }
+    }
+
+    /// The bytes that there is memory for.
+    pub(super) fn total(&self) -> usize {
+        self.bufs().iter().fold(0, |total, buf| total.saturating_add(buf.iov_len))
+    }
+
+    fn offset(&self) -> u64 {
+        match self.place {
+            Place::At(offset) => offset.saturating_add(self.moved as u64),
+            // What a ring takes for none.
+            Place::Position | Place::Stream => u64::MAX,
+        }
+    }
+
+    fn read_entry(&self) -> squeue::Entry {
+        let (file, offset) = (types::Fd(self.file), self.offset());
+        match self.bufs {
+            Bufs::One(buf) => opcode::Read::new(file, buf.iov_base.cast(), size(buf.iov_len)).offset(offset).build(),
+            Bufs::Many(bufs, count) => opcode::Readv::new(file, bufs, count as u32).offset(offset).build(),
+        }
+    }
+
+    /// Writes what is left, or as much of that as goes into one entry.
+    fn write_entry(&self) -> squeue::Entry {
+        let (file, offset) = (types::Fd(self.file), self.offset());
+        let (mut rest, mut begun) = (self.bufs(), self.moved);
+        while let [first, others @ ..] = rest
+            && begun >= first.iov_len
+            && !others.is_empty()
+        {
+            begun -= first.iov_len;
+            rest = others;
+        }
+        match rest {
+            [only] => Transfer::write_one(file, only, begun, offset),
+            [first, ..] if begun > 0 => Transfer::write_one(file, first, begun, offset),
+            _ => opcode::Writev::new(file, rest.as_ptr(), rest.len().min(MAX_BUFFERS) as u32).offset(offset).build(),
+        }
+    }
+
+    fn write_one(file: types::Fd, buf: &iovec, begun: usize, offset: u64) -> squeue::Entry {
+        let bytes = buf.iov_base.wrapping_byte_add(begun).cast_const();
+        opcode::Write::new(file, bytes.cast(), size(buf.iov_len - begun)).offset(offset).build()
+    }
+}
+
+/// Whether closing it is a matter of a moment: nothing was written by it, and it is no socket whose last bytes may be
+/// waited for, nor a file without a name, whose blocks are to be freed.
+fn is_quick_to_close(file: BorrowedFd<'_>) -> bool {
+    let is_read_only = fcntl_getfl(file).is_ok_and(|flags| flags.intersection(OFlags::RWMODE) == OFlags::RDONLY);
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    is_read_only
+        && statx(file, c"", flags, StatxFlags::TYPE | StatxFlags::NLINK).is_ok_and(|found| {
+            let kind = FileType::from_raw_mode(found.stx_mode.into());
+            found.stx_nlink > 0 && (kind.is_file() || kind.is_dir())
+        })
+}
+
+/// What the system moves in one call.
+fn size(bytes: usize) -> u32 {
+    bytes.min(MAX_BYTES) as u32
+}
+
+/// Where a transfer goes. `None` where a ring does not do what the system's calls do: where a file has no position, it
+/// takes no notice of an offset, nor of the wish not to wait.
+fn place(file: BorrowedFd<'_>, offset: Option<u64>) -> Option<Place> {
+    match (has_place(file), offset) {
+        (Ok(()), Some(offset)) => i64::try_from(offset).is_ok().then_some(Place::At(offset)),
+        (Ok(()), None) => Some(Place::Position),
+        (Err(Errno::ESPIPE), None) => {
+            let may_wait = fcntl_getfl(file).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK));
+            may_wait.then_some(Place::Stream)
+        }
+        _ => None,
+    }
+}
+
+/// Whether it is a file, a directory or a block device. This does not wait for anything.
+///
+/// # Errors
+/// ESPIPE when it is something else; EBADF.
+pub(super) fn has_place(file: BorrowedFd<'_>) -> crate::Result<()> {
+    // SAFETY: numbers only. Without flags the call does nothing but to look at the descriptor, and is the one that does so
+    // with the least effort.
+    match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, 0) } {
+        0 => Ok(()),
+        _ => Err(Errno::from_raw(errno::errno().0)),
+    }
+}

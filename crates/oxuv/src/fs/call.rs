@@ -1,0 +1,87 @@
+//! Operations on files that a ring may do, or a thread: jobs that say what they are.
+
+use std::any::Any;
+use std::os::fd::OwnedFd;
+
+use oxuv_core::Lane;
+use oxuv_core::kernel::{Answer, Call, Job, Operation};
+
+use super::Metadata;
+use crate::{Errno, LoopRef, Request, Result};
+
+/// A call, and then what it has found.
+struct FileJob {
+    /// `None` while a ring has it.
+    call: Option<Call>,
+    answer: Option<Result<Answer>>,
+}
+
+impl Job for FileJob {
+    fn run(&mut self) {
+        self.answer = self.call.as_mut().map(Call::run);
+    }
+
+    fn operation(&mut self) -> Option<Operation> {
+        match self.call.take()?.into_operation() {
+            Ok(operation) => Some(operation),
+            Err(call) => {
+                self.call = Some(call);
+                None
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
+        // What the call owns may be a program's, and is dropped when nobody is in the loop.
+        (self.answer, self.call) = (Some(answer), operation.into_call());
+    }
+
+    fn take_back(&mut self, operation: Operation) {
+        self.call = operation.into_call();
+    }
+}
+
+/// Submits a call. `result` makes what `done` hears of what it has found.
+pub(super) fn call<T: 'static>(
+    owner: &LoopRef,
+    call: Call,
+    result: fn(Answer, Call) -> T,
+    done: impl FnOnce(&LoopRef, Result<T>) + 'static,
+) -> Result<Request> {
+    let on_done = move |owner: &LoopRef, job: Option<Box<dyn Job>>| {
+        let job = job.map(|job| -> Box<dyn Any> { job }).and_then(|job| job.downcast::<FileJob>().ok());
+        let answer = match job.map(|job| *job) {
+            Some(FileJob { call: Some(call), answer: Some(answer) }) => answer.map(|answer| result(answer, call)),
+            _ => Err(Errno::ECANCELED),
+        };
+        done(owner, answer);
+    };
+    owner.submit_job(Lane::FastIo, Box::new(FileJob { call: Some(call), answer: None }), Box::new(on_done))
+}
+
+/// Nothing is to be known.
+pub(super) fn nothing(_: Answer, _: Call) {}
+
+/// What was read.
+pub(super) fn bytes(_: Answer, call: Call) -> Vec<u8> {
+    match call {
+        Call::Read { room, .. } => room,
+        _ => Vec::new(),
+    }
+}
+
+/// What was opened.
+pub(super) fn file(answer: Answer, _: Call) -> OwnedFd {
+    match answer {
+        Answer::File(file) => file,
+        _ => unreachable!("a call that opens has opened"),
+    }
+}
+
+/// What is known.
+pub(super) fn metadata(answer: Answer, _: Call) -> Metadata {
+    match answer {
+        Answer::Metadata(found) => found,
+        _ => unreachable!("a call for metadata has found some"),
+    }
+}
