@@ -6,7 +6,7 @@ ac.signal.addEventListener('abort', () => {
   process.nextTick(() => console.log('tick'));
   queueMicrotask(() => console.log('micro'));
 });
-wait(50, null, { signal: ac.signal }).catch((e) => console.log('wait', e.name));
+wait(50_000, null, { signal: ac.signal }).catch((e) => console.log('wait', e.name));
 ac.signal.addEventListener('abort', () => console.log('l2'), { once: true });
 setImmediate(() => {
   console.log('abort');

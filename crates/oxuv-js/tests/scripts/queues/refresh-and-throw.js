@@ -6,6 +6,6 @@ const t = setTimeout(() => {
   if (n < 3) t.refresh();
   if (n === 1) throw new Error('once');
 }, 2);
-setTimeout(() => console.log('never'), 500).unref();
+setTimeout(() => console.log('never'), 500_000).unref();
 t.unref();
 setTimeout(() => console.log('end'), 60);

@@ -5,7 +5,7 @@ const late = (p, when) => when(() => p.catch((e) => console.log('caught', e)));
 late(Promise.reject('tick'), process.nextTick);
 late(Promise.reject('micro'), queueMicrotask);
 late(Promise.reject('imm'), setImmediate);
-late(Promise.reject('timer'), (f) => setTimeout(f, 5));
+late(Promise.reject('timer'), (f) => setImmediate(() => setImmediate(() => setTimeout(f, 1))));
 setImmediate(() => {
   late(Promise.reject('tick in imm'), process.nextTick);
   late(Promise.reject('micro in imm'), queueMicrotask);
