@@ -8,4 +8,8 @@ const t = setTimeout(() => {
 }, 2);
 setTimeout(() => console.log('never'), 500_000).unref();
 t.unref();
-setTimeout(() => console.log('end'), 60);
+const watch = setInterval(() => {
+  if (n < 3) return;
+  console.log('end');
+  clearInterval(watch);
+}, 10);
