@@ -106,5 +106,4 @@ module.exports = {
   stackOf,
   get codes() { return internal().codes; },
   get plainText() { return internal().plainText; },
-  get make() { return internal().make; },
 };
