@@ -3,43 +3,38 @@
 
 const { EventTarget, Event, CustomEvent } = globalThis;
 const kEvents = Object.getOwnPropertySymbols(new EventTarget()).find((symbol) => symbol.description === 'kEvents');
-// Listeners that hold nothing: here an option that is not known, so they hold what they listen to.
-const kWeakHandler = Symbol('kWeakHandler');
+const kWeakHandler = Symbol.for('oxuv.weakListener');
 
 // An event target with the methods of an emitter.
 class NodeEventTarget extends EventTarget {
   static defaultMaxListeners = 10;
   #most = NodeEventTarget.defaultMaxListeners;
 
-  setMaxListeners(most) { this.#most = most; }
-  getMaxListeners() { return this.#most; }
-  eventNames() { this.#most; return [...this[kEvents].keys()]; }
-  listenerCount(type) { this.#most; return this[kEvents].get(String(type))?.size ?? 0; }
+  // Every method begins with it, so that it says by its code when `this` is something else.
+  static #of(value) {
+    if (value !== null && typeof value === 'object' && #most in value) return value;
+    throw Object.assign(new TypeError('Value of "this" must be of type NodeEventTarget'), { code: 'ERR_INVALID_THIS' });
+  }
+
+  setMaxListeners(most) { NodeEventTarget.#of(this).#most = most; }
+  getMaxListeners() { return NodeEventTarget.#of(this).#most; }
+  eventNames() { return [...NodeEventTarget.#of(this)[kEvents].keys()]; }
+  listenerCount(type) { return NodeEventTarget.#of(this)[kEvents].get(String(type))?.length ?? 0; }
   on(type, listener, options) {
-    this.#most;
-    this.addEventListener(type, listener, options);
+    NodeEventTarget.#of(this).addEventListener(type, listener, options);
     return this;
   }
   addListener(type, listener, options) { return NodeEventTarget.prototype.on.call(this, type, listener, options); }
-  once(type, listener, options) {
-    this.#most;
-    this.addEventListener(type, listener, { ...options, once: true });
-    return this;
-  }
+  once(type, listener, options) { return NodeEventTarget.prototype.on.call(this, type, listener, { ...options, once: true }); }
   off(type, listener, options) {
-    this.#most;
-    this.removeEventListener(type, listener, options);
+    NodeEventTarget.#of(this).removeEventListener(type, listener, options);
     return this;
   }
   removeListener(type, listener, options) { return NodeEventTarget.prototype.off.call(this, type, listener, options); }
-  emit(type, detail) {
-    this.#most;
-    return this.dispatchEvent(new CustomEvent(type, { detail }));
-  }
+  emit(type, detail) { return NodeEventTarget.#of(this).dispatchEvent(new CustomEvent(type, { detail })); }
   removeAllListeners(type) {
-    this.#most;
-    if (type === undefined) this[kEvents].clear();
-    else this[kEvents].delete(String(type));
+    if (type === undefined) NodeEventTarget.#of(this)[kEvents].clear();
+    else NodeEventTarget.#of(this)[kEvents].delete(String(type));
     return this;
   }
 }
