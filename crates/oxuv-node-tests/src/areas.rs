@@ -35,7 +35,31 @@ pub(crate) const AREAS: &[Area] = &[
         name: "exit",
         prefixes: &["beforeexit", "process-beforeexit", "process-exit", "process-really-exit", "exit-"],
     },
-    Area { name: "events", prefixes: &["event-emitter", "events-", "eventtarget", "whatwg-events", "abortcontroller"] },
+    Area {
+        name: "events",
+        prefixes: &[
+            "event-emitter",
+            "event-capture",
+            "events-",
+            "eventtarget",
+            "whatwg-events",
+            "abortcontroller",
+            "global-customevent",
+        ],
+    },
+    Area {
+        name: "exceptions",
+        prefixes: &[
+            "domexception",
+            "emit-after-uncaught",
+            "exception-handler",
+            "global-domexception",
+            "process-emitwarning",
+            "process-exception-capture",
+            "process-uncaught",
+            "process-warning",
+        ],
+    },
 ];
 
 /// Tests that are not run, with the reason.
