@@ -99,12 +99,21 @@ function install() {
 // The errors with a code are many, and most scripts throw none.
 const internal = () => require('internal/codes');
 
+// One more error with a code: made when it is first thrown.
+function make(code, Base, message) {
+  let Made;
+  return function NodeError(...args) {
+    Made ??= internal().make(code, Base, message, NodeError);
+    return Made(...args);
+  };
+}
+
 module.exports = {
   install,
   header,
   shifts,
   stackOf,
   get codes() { return internal().codes; },
+  make,
   get plainText() { return internal().plainText; },
-  get make() { return internal().make; },
 };

@@ -35,8 +35,14 @@ self.nextTick = require('ticks').nextTick;
 self.stdout = { write(text) { native.write(1, String(text)); return true; }, fd: 1 };
 self.stderr = { write(text) { native.write(2, String(text)); return true; }, fd: 2 };
 
+self.cwd = function cwd() {
+  const path = native.workingDirectory();
+  // Each script's start asks for it: nothing more is loaded unless it fails.
+  return typeof path === 'string' ? path : require('internal/process').throwWithoutFolder(path);
+};
+
 // What is rarely asked for: functions, then values.
-for (const name of ['cwd', 'chdir', 'hrtime', 'memoryUsage', 'uptime', 'umask', 'getuid', 'geteuid', 'getgid', 'getegid', 'getgroups',
+for (const name of ['chdir', 'hrtime', 'memoryUsage', 'uptime', 'umask', 'getuid', 'geteuid', 'getgid', 'getegid', 'getgroups',
   'emitWarning', 'cpuUsage', 'resourceUsage', 'setUncaughtExceptionCaptureCallback', 'hasUncaughtExceptionCaptureCallback', 'abort',
   'env', 'versions', 'arch', 'release', 'ppid', 'features', 'config', 'allowedNodeEnvironmentFlags', 'argv0']) {
   Object.defineProperty(self, name, {

@@ -5,32 +5,50 @@ const process = require('process');
 const { runMicrotasks } = binding('engine');
 const errors = require('errors');
 
-// Ticks stand in a list of rounds, so that neither end costs more for many.
-let queue = [];
-let next = 0;
+// Ticks stand in chunks, each with the next one behind it, so that neither end costs more for many. A tick takes two places: the
+// callback, and its arguments.
+const CHUNK = 2048;
+let first = { places: [], next: undefined };
+let last = first;
+// The place in the first chunk whose turn it is.
+let at = 0;
 
 function nextTick(callback, ...args) {
   if (typeof callback !== 'function') throw new errors.codes.ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
   if (process._exiting) return;
-  queue.push({ callback, args: args.length === 0 ? undefined : args });
+  if (last.places.length === CHUNK) last = last.next = { places: [], next: undefined };
+  last.places.push(callback, args.length === 0 ? undefined : args);
 }
 
-function takeTick() {
-  if (next === queue.length) return undefined;
-  const tick = queue[next];
-  queue[next++] = undefined;
-  if (next === queue.length) {
-    queue.length = next = 0;
-  } else if (next === 1024) {
-    queue = queue.slice(next);
-    next = 0;
+const hasTicks = () => at !== first.places.length || first.next !== undefined;
+
+function runTicks() {
+  for (;;) {
+    const { places } = first;
+    while (at !== places.length) {
+      const callback = places[at];
+      const args = places[at + 1];
+      // What is done need not stay as long as its chunk.
+      places[at] = places[at + 1] = undefined;
+      at += 2;
+      if (args === undefined) callback();
+      else callback(...args);
+    }
+    at = 0;
+    if (first.next === undefined) {
+      places.length = 0;
+      return;
+    }
+    first = first.next;
   }
-  return tick;
 }
+
+// The engine's own would report what the callback throws to nobody.
+const enqueue = globalThis.queueMicrotask;
 
 function queueMicrotask(callback) {
   if (typeof callback !== 'function') throw new errors.codes.ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
-  then.call(resolved, () => {
+  enqueue(() => {
     try {
       callback();
     } catch (error) {
@@ -38,31 +56,25 @@ function queueMicrotask(callback) {
     }
   });
 }
-// Taken before a script can put another in its place.
-const { then } = Promise.prototype;
-const resolved = Promise.resolve();
 
 // Works off everything. What a tick throws leaves this; the rest is worked off the next time.
 function drain() {
-  if (next === queue.length && !hasRejections()) {
+  if (!hasTicks() && !hasRejections()) {
     runMicrotasks();
-    if (next === queue.length && !hasRejections()) return;
+    if (!hasTicks() && !hasRejections()) return;
   }
   do {
-    let tick;
-    while ((tick = takeTick()) !== undefined) {
-      const { callback, args } = tick;
-      if (args === undefined) callback();
-      else callback(...args);
-    }
+    runTicks();
     runMicrotasks();
-  } while (next !== queue.length || processRejections());
+  } while (hasTicks() || processRejections());
 }
 
 // Promises rejected without a handler: from the rejection on, until a handler comes.
-const unhandled = new Map();
+// Promises that nobody has any more need not stay.
+const unhandled = new WeakMap();
 // Those of them that nobody has been told of yet.
 let pending = [];
+let told = 0;
 // Those that got a handler after somebody was told.
 let handledLate = [];
 // What is done about a rejection that stays without a handler: the values of Node's --unhandled-rejections.
@@ -93,7 +105,7 @@ function warningOf(name, message) {
 }
 
 function hasRejections() {
-  return pending.length > 0 || handledLate.length > 0;
+  return told < pending.length || handledLate.length > 0;
 }
 
 // True if that may have added ticks or microtasks.
@@ -104,14 +116,20 @@ function processRejections() {
     if (!process.emit('rejectionHandled', promise)) process.emitWarning(warning);
     some = true;
   }
-  let count = pending.length;
-  while (count-- > 0) {
-    const promise = pending.shift();
+  // Those that come meanwhile are told of after the ticks. A listener that throws leaves the others for the next time.
+  const end = pending.length;
+  while (told < end) {
+    const promise = pending[told];
+    pending[told++] = undefined;
     const known = unhandled.get(promise);
     if (known === undefined) continue;
     known.told = true;
     some = true;
     tell(promise, known);
+  }
+  if (told === pending.length) {
+    pending = [];
+    told = 0;
   }
   return some || pending.length > 0;
 }

@@ -4,6 +4,8 @@
 const assert = require('assert');
 const { inspect } = require('util');
 
+// Some tests put something else into the global.
+const { process } = globalThis;
 const counted = [];
 let warningsExpected;
 

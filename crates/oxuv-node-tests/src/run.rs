@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::areas::SKIPPED;
+use crate::areas::{MODULES, SKIPPED};
 use crate::tree::Tree;
 
 pub(crate) enum Verdict {
@@ -22,21 +22,38 @@ pub(crate) enum Verdict {
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The flags that `oxuv` understands.
-const FLAGS: &[&str] =
-    &["--no-warnings", "--expose-gc", "--unhandled-rejections", "--trace-warnings", "--no-deprecation"];
+const FLAGS: &[&str] = &[
+    "--no-warnings",
+    "--expose-gc",
+    "--unhandled-rejections",
+    "--trace-warnings",
+    "--trace-deprecation",
+    "--throw-deprecation",
+    "--no-deprecation",
+];
+
+/// A flag for which the tests find what they want in `internals/`.
+const INTERNALS: &str = "--expose-internals";
+
+/// The program that is judged.
+pub(crate) struct Program {
+    path: PathBuf,
+    /// The modules of Node's that it has not.
+    absent: Vec<&'static str>,
+}
 
 /// The program: a path, or a name to be looked up.
-pub(crate) fn find(program: &Path) -> Result<PathBuf, String> {
-    if program.components().count() == 1 {
-        return Ok(program.to_owned());
-    }
-    program
-        .canonicalize()
-        .map_err(|error| format!("{}: {error}; build it by `cargo build --release -p oxuv-js`", program.display()))
+pub(crate) fn find(path: &Path) -> Result<Program, String> {
+    let hint = |error| format!("{}: {error}; build it by `cargo build --release -p oxuv-js`", path.display());
+    let path = if path.components().count() == 1 { path.to_owned() } else { path.canonicalize().map_err(hint)? };
+    let said = Command::new(&path).args(["-p", "require('module').builtinModules.join(' ')"]).output().map_err(hint)?;
+    let said = String::from_utf8_lossy(&said.stdout);
+    let has = |module: &str| said.split_whitespace().any(|known| known == module);
+    Ok(Program { absent: MODULES.iter().copied().filter(|module| !has(module)).collect(), path })
 }
 
 /// Runs them; the verdicts in the same order.
-pub(crate) fn all(program: &Path, tree: &Tree, tests: &[&str]) -> Vec<(String, Verdict)> {
+pub(crate) fn all(program: &Program, tree: &Tree, tests: &[&str]) -> Vec<(String, Verdict)> {
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(2, usize::from);
     let mut verdicts: Vec<_> = thread::scope(|scope| {
@@ -54,19 +71,23 @@ pub(crate) fn all(program: &Path, tree: &Tree, tests: &[&str]) -> Vec<(String, V
     verdicts
 }
 
-fn one(program: &Path, tree: &Tree, test: &str) -> Verdict {
+fn one(program: &Program, tree: &Tree, test: &str) -> Verdict {
     if let Some((_, why)) = SKIPPED.iter().find(|(part, _)| test.contains(part)) {
         return Verdict::NotRun(why.to_string());
     }
     let path = tree.root.join("test").join(test);
-    let flags = match flags(&path) {
-        Ok(flags) => flags,
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
         Err(error) => return Verdict::NotRun(error.to_string()),
     };
+    let flags: Vec<String> = flags(&text).filter(|flag| flag != INTERNALS).collect();
     if let Some(flag) = flags.iter().find(|flag| !FLAGS.contains(&flag.split('=').next().unwrap_or(""))) {
         return Verdict::NotRun(format!("it wants {flag}"));
     }
-    match run(program, &flags, &path) {
+    if let Some(module) = program.absent.iter().find(|module| requires(&text, module)) {
+        return Verdict::NotRun(format!("it requires `{module}`, which oxuv has not yet"));
+    }
+    match run(&program.path, &flags, &path) {
         Ok((Some(status), _)) if status.success() => Verdict::Passed,
         Ok((status, said)) => Verdict::Failed { how: how(status), said },
         Err(error) => Verdict::Failed { how: "could not be run".to_owned(), said: error.to_string() },
@@ -84,10 +105,14 @@ fn how(status: Option<ExitStatus>) -> String {
 }
 
 /// What the test's first lines ask for.
-fn flags(path: &Path) -> io::Result<Vec<String>> {
-    let text = std::fs::read_to_string(path)?;
+fn flags(text: &str) -> impl Iterator<Item = String> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("// Flags:"));
-    Ok(lines.flat_map(str::split_whitespace).map(|flag| flag.replace('_', "-")).collect())
+    lines.flat_map(str::split_whitespace).map(|flag| flag.replace('_', "-"))
+}
+
+fn requires(text: &str, module: &str) -> bool {
+    let is_named = |how: &str| text.contains(&format!("{how}'{module}'")) || text.contains(&format!("{how}'node:{module}'"));
+    ["require(", "from ", "import("].into_iter().any(is_named)
 }
 
 /// Runs the test, and ends it when it takes too long. Its output goes to a file, so that nobody has to read meanwhile.

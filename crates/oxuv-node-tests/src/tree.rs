@@ -1,4 +1,4 @@
-//! A copy of Node's tests with our own `common` beside them.
+//! A copy of Node's tests with our own `common` and `internal/...` beside them.
 
 use std::fs;
 use std::io;
@@ -38,7 +38,10 @@ pub(crate) fn make(checkout: &Path) -> Result<Tree, String> {
 
 fn fill(from: &Path, root: &Path) -> io::Result<Tree> {
     let mut tests = Vec::new();
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("common"), &root.join("test/common"))?;
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    copy(&own.join("common"), &root.join("test/common"))?;
+    // There the names `internal/...` lead to.
+    copy(&own.join("internals"), &root.join("test/node_modules/internal"))?;
     copy(&from.join("fixtures"), &root.join("test/fixtures"))?;
     for folder in FOLDERS.iter().filter(|folder| from.join(folder).is_dir()) {
         copy(&from.join(folder), &root.join("test").join(folder))?;

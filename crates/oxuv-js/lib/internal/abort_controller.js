@@ -43,17 +43,11 @@ class AbortSignal extends EventTarget {
     // Nobody waits for a signal that nobody can see any more, and nothing waits for the time.
     const weak = new WeakRef(signal);
     const timer = require('timers').setTimeout(() => {
-      timers.delete(timer);
       const alive = weak.deref();
       if (alive !== undefined) abortSignal(alive, exception('The operation was aborted due to timeout', 'TimeoutError'));
     }, delay);
     timer.unref();
-    // But a signal that somebody listens to must stay.
-    signal[kChanged] = (type, count) => {
-      if (type !== 'abort') return;
-      if (count > 0) timers.set(timer, signal);
-      else timers.delete(timer);
-    };
+    keepWhileHeard(signal);
     return signal;
   }
 
@@ -72,18 +66,32 @@ class AbortSignal extends EventTarget {
       return result;
     }
     // Signals made of others hang on those alone that can abort by themselves.
-    for (const signal of all) {
-      for (const source of signal[kState].sources ?? [signal]) {
-        (result[kState].sources ??= new Set()).add(source);
-        source[kState].dependents.add(result);
-      }
-    }
+    const sources = new Set();
+    for (const signal of all) for (const source of signal[kState].sources ?? [signal]) sources.add(source);
+    result[kState].sources = sources;
+    // A source that lives long does not keep all that were ever made of it.
+    const weak = new WeakRef(result);
+    for (const source of sources) source[kState].dependents.add(weak);
+    forgotten.register(result, { weak, sources: [...sources].map((source) => new WeakRef(source)) });
+    keepWhileHeard(result);
     return result;
   }
 }
 
-// Signals of timers that somebody listens to.
-const timers = new Map();
+const forgotten = new FinalizationRegistry(({ weak, sources }) => {
+  for (const source of sources) source.deref()?.[kState].dependents.delete(weak);
+});
+
+// Signals that somebody listens to, though perhaps nobody has them.
+const heard = new Set();
+
+function keepWhileHeard(signal) {
+  signal[kChanged] = (type, count) => {
+    if (type !== 'abort') return;
+    if (count > 0 && !signal.aborted) heard.add(signal);
+    else heard.delete(signal);
+  };
+}
 
 function makeSignal(isAborted = false, reason = undefined) {
   const signal = Object.create(AbortSignal.prototype);
@@ -100,13 +108,15 @@ function abortSignal(signal, reason) {
   // All that hang on it are aborted before anybody hears of it.
   const told = [signal];
   Object.assign(state, { isAborted: true, reason });
-  for (const dependent of state.dependents) {
-    if (dependent[kState].isAborted) continue;
+  for (const weak of state.dependents) {
+    const dependent = weak.deref();
+    if (dependent === undefined || dependent[kState].isAborted) continue;
     Object.assign(dependent[kState], { isAborted: true, reason });
     told.push(dependent);
   }
   state.dependents.clear();
   for (const each of told) {
+    heard.delete(each);
     const event = new Event('abort');
     trusted.add(event);
     dispatch(each, event);

@@ -23,7 +23,7 @@ const MOST_LINES = 50;
 
 const show = (value) => inspect(value, {
   compact: false, customInspect: false, depth: 1000, maxArrayLength: Infinity, maxStringLength: undefined, showHidden: false,
-  showProxy: false, sorted: true, getters: true, breakLength: Infinity,
+  showProxy: false, sorted: true, getters: true,
 });
 
 const isReference = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';

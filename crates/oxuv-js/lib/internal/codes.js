@@ -141,8 +141,6 @@ const table = {
   ERR_VALID_PERFORMANCE_ENTRY_TYPE: [E, 'At least one valid performance entry type is required'],
 };
 
-const marks = new WeakSet();
-
 // An error without the cost of a stack, which is taken afterwards.
 function bare(Base, message) {
   const limit = Error.stackTraceLimit;
@@ -167,14 +165,14 @@ function withCode(error, code, above) {
   return error;
 }
 
-function make(code, Base, message) {
+// `above` is the function whose callers the trace begins with.
+function make(code, Base, message, above) {
   const NodeError = function NodeError(...args) {
     const error = bare(Base, typeof message === 'function' ? message(...args) : message);
     Object.defineProperty(error, 'toString', {
       value() { return `${this.name} [${code}]: ${this.message}`; }, enumerable: false, writable: true, configurable: true,
     });
-    marks.add(error);
-    return withCode(error, code, NodeError);
+    return withCode(error, code, above ?? NodeError);
   };
   return NodeError;
 }
@@ -239,4 +237,4 @@ for (const [name, [Base, message, code = name]] of Object.entries(table)) {
 }
 Object.defineProperty(codes.ERR_INVALID_ARG_VALUE, 'RangeError', { get: () => codes.ERR_INVALID_ARG_VALUE_RANGE });
 
-module.exports = { codes, make, AbortError, systemError, plainText, kindOf, list: lists, withCode, isCoded: (error) => marks.has(error) };
+module.exports = { codes, make, AbortError, systemError, plainText };

@@ -9,7 +9,7 @@ const inspect = (value, options) => require('internal/inspect').inspect(value, o
 
 const kState = Symbol('state');
 const METHODS = ['log', 'warn', 'dir', 'time', 'timeEnd', 'timeLog', 'trace', 'assert', 'clear', 'count', 'countReset',
-  'group', 'groupEnd', 'table', 'debug', 'info', 'dirxml', 'error', 'groupCollapsed'];
+  'group', 'groupEnd', 'table', 'debug', 'info', 'dirxml', 'error', 'groupCollapsed', 'profile', 'profileEnd', 'timeStamp'];
 
 // As in Node, `Console` may be called without `new`.
 function Console(...args) {
@@ -134,9 +134,9 @@ const methods = {
     const text = timeOf(this, `${label}`, 'timeLog');
     if (text !== undefined) this.log('%s', text, ...data);
   },
-  trace: function trace(...args) {
+  trace(...args) {
     const error = { name: 'Trace', message: formatAll(optionsFor(this, this._stderr), args) };
-    Error.captureStackTrace(error, trace);
+    Error.captureStackTrace(error, this.trace);
     this.error(error.stack);
   },
   assert(condition, ...args) {
@@ -173,6 +173,8 @@ const methods = {
     return this.log(require('internal/table').tableOf(data, properties, optionsFor(this, this._stdout)));
   },
 };
+// For a profiler, which there is none.
+methods.profile = methods.profileEnd = methods.timeStamp = () => {};
 methods.warn = methods.error;
 methods.debug = methods.info = methods.dirxml = methods.log;
 methods.groupCollapsed = methods.group;

@@ -87,7 +87,7 @@ class Event {
     const internal = {
       isEvent: (value) => isObject(value) && #type in value,
       isDispatched: (event) => event.#isDispatched,
-      begin(event, target) { event.#target = target; event.#isDispatched = true; event.#isStopped = false; },
+      begin(event, target) { event.#target = target; event.#isDispatched = true; },
       isStopped: (event) => event.#isStopped,
       setPassive(event, isPassive) { event.#isPassive = isPassive; },
       finish(event) { event.#isDispatched = false; },
@@ -135,6 +135,33 @@ const kListeners = Symbol('kEvents');
 // A function that hears of each change: abort signals watch whether anybody listens.
 const kChanged = Symbol('kChanged');
 
+// An option: the listener lives as long as this object, and the target holds neither.
+const kWeak = Symbol.for('oxuv.weakListener');
+// What keeps such listeners alive, by that object.
+const keepers = new WeakMap();
+
+class Entry {
+  #listener;
+
+  constructor(listener, { once, capture, passive, [kWeak]: keeper }) {
+    this.once = !!once;
+    this.capture = !!capture;
+    this.passive = !!passive;
+    this.isWeak = keeper !== undefined && keeper !== null;
+    this.isRemoved = false;
+    this.#listener = this.isWeak ? new WeakRef(listener) : listener;
+    if (!this.isWeak) return;
+    if (keepers.has(keeper)) keepers.get(keeper).push(listener);
+    else keepers.set(keeper, [listener]);
+  }
+
+  // Undefined when nobody holds it any more.
+  get listener() { return this.isWeak ? this.#listener.deref() : this.#listener; }
+}
+
+// How many listeners hold what they listen to.
+const strong = (list) => list.reduce((count, entry) => count + !entry.isWeak, 0);
+
 function checkedListener(listener) {
   if (typeof listener === 'function' || (isObject(listener))) return true;
   if (listener === null || listener === undefined) return false;
@@ -171,15 +198,15 @@ class EventTarget {
       require('internal/validators').validateAbortSignal(signal, 'options.signal');
       if (signal === null) throw new codes.ERR_INVALID_ARG_TYPE('options.signal', 'AbortSignal', signal);
       if (signal.aborted) return;
-      signal.addEventListener('abort', () => { this.removeEventListener(type, listener, flags); }, { once: true });
+      signal.addEventListener('abort', () => { this.removeEventListener(type, listener, flags); }, { once: true, [kWeak]: this });
     }
     const all = this[kListeners];
     let list = all.get(type);
     if (list === undefined) all.set(type, list = []);
     if (list.some((each) => each.listener === listener && each.capture === !!capture)) return;
-    list.push({ listener, once: !!once, capture: !!capture, passive: !!passive, isRemoved: false });
+    list.push(new Entry(listener, { once, capture, passive, [kWeak]: flags[kWeak] }));
     warnOfMany(this, type, list.length);
-    this[kChanged]?.(type, list.length);
+    this[kChanged]?.(type, strong(list));
   }
 
   removeEventListener(type, listener, options = undefined) {
@@ -234,7 +261,7 @@ function removeWhere(target, type, matches) {
   list[at].isRemoved = true;
   list.splice(at, 1);
   if (list.length === 0) target[kListeners].delete(type);
-  target[kChanged]?.(type, list.length);
+  target[kChanged]?.(type, strong(list));
 }
 
 // What a listener throws is nobody's business but the process's; the other listeners are called all the same.
@@ -245,24 +272,25 @@ function dispatch(target, event) {
   const list = target[kListeners].get(type);
   internal.begin(event, target);
   for (const entry of list === undefined ? [] : list.slice()) {
+    // It may have been stopped before it was dispatched.
+    if (internal.isStopped(event)) break;
     if (entry.isRemoved) continue;
     if (entry.once) removeWhere(target, type, (each) => each === entry);
     internal.setPassive(event, entry.passive);
     try {
       const { listener } = entry;
-      const result = typeof listener === 'function' ? listener.call(target, event) : listener.handleEvent?.(event);
+      const result = typeof listener === 'function' ? listener.call(target, event) : listener?.handleEvent?.(event);
       if (result !== undefined && result !== null && typeof result.then === 'function') result.then(undefined, rethrow);
     } catch (error) {
       rethrow(error);
     }
     internal.setPassive(event, false);
-    if (internal.isStopped(event)) break;
   }
   internal.finish(event);
 }
 
 function listenersOf(target, type) {
-  return (target[kListeners]?.get(`${type}`) ?? []).map(({ listener }) => listener);
+  return (target[kListeners]?.get(`${type}`) ?? []).map(({ listener }) => listener).filter((listener) => listener !== undefined);
 }
 
 // A property such as `onabort`: a listener that keeps its place when it is replaced.

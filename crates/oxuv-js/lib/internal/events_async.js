@@ -23,8 +23,8 @@ function unlisten(target, type, listener) {
 
 const isEmitter = (target) => typeof target.on === 'function' || typeof target.once === 'function';
 
-function once(emitter, name, options = {}) {
-  const { signal } = options;
+function once(emitter, name, options) {
+  const signal = options?.signal;
   validateAbortSignal(signal, 'options.signal');
   if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
   return new Promise((resolve, reject) => {

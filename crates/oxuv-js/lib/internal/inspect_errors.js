@@ -34,10 +34,28 @@ function formatError(error, constructor, tag, ctx, keys) {
     stack = `[${stack}]`;
   } else {
     const lines = framesOf(ctx, error, stack.slice(start + 1));
-    const own = ctx.colors ? lines.map((line) => (/\(?node:|\(native\)$/.test(line) ? ctx.stylize(line, 'undefined') : line)) : lines;
+    const own = ctx.colors ? lines.map((line) => colourFrame(ctx, line)) : lines;
     stack = `${stack.slice(0, start)}\n${own.join('\n')}`;
   }
   return ctx.indentationLvl === 0 ? stack : stack.replaceAll('\n', `\n${' '.repeat(ctx.indentationLvl)}`);
+}
+
+// What is not the script's own steps back: the library, the folder that all is in. Names of packages stand out.
+function colourFrame(ctx, line) {
+  if (/[ (]node:|[ (]native\)?$/.test(line)) return ctx.stylize(line, 'undefined');
+  line = line.replace(/([\\/]node_modules[\\/])((?:@[^\\/]+[\\/])?[^\\/]+)/g, (_, folder, name) => folder + ctx.stylize(name, 'module'));
+  let folder;
+  try {
+    folder = `${require('process').cwd()}/`;
+  } catch { /* It is gone. */ }
+  const at = folder === undefined ? -1 : line.indexOf(folder);
+  if (at === -1) return line;
+  const isBracketed = line[at - 1] === '(';
+  const start = isBracketed ? at - 1 : at;
+  const end = isBracketed ? line.length - 1 : line.length;
+  const grey = (text) => ctx.stylize(text, 'undefined');
+  return line.slice(0, start) + grey(line.slice(start, at + folder.length)) + line.slice(at + folder.length, end) +
+    (isBracketed ? grey(')') : '');
 }
 
 // The name that the stack begins with says also the class, where that is another.

@@ -6,7 +6,7 @@ const {
 } = require('internal/inspect');
 const types = require('internal/types');
 const { promiseDetails } = binding('util');
-const { typedArrayName, isWeakRef } = types.internal;
+const { typedArrayName, typedArrayLength, isWeakRef } = types.internal;
 const formatError = (...args) => require('internal/inspect_errors').formatError(...args);
 
 const sizeOfMap = Object.getOwnPropertyDescriptor(Map.prototype, 'size').get;
@@ -55,7 +55,7 @@ function shapeOf(ctx, value, constructor, tag, depth, hasInherited, isTyped) {
   if (constructor === 'Object') {
     // The usual case, and not worth more questions.
     const front = tag === '' ? '{' : open('Object');
-    if (Object.prototype.toString.call(value) === '[object Object]' || tag !== '' || isEnumerable(value, Symbol.toStringTag)) {
+    if (Object.prototype.toString.call(value) === '[object Object]' || typeof value[Symbol.toStringTag] === 'string') {
       return isOpen(keys) ? shape(front, keys) : `${front}}`;
     }
   }
@@ -115,8 +115,10 @@ function listShape(ctx, value, constructor, tag, isOpen, shape) {
   }
   if (types.isTypedArray(value)) {
     const keys = keysButIndexes(value, ctx.showHidden);
-    const front = prefix(constructor, tag, constructor === null ? typedArrayName(value) : '', `(${value.length})`);
-    if (value.length === 0 && keys.length === 0 && !ctx.showHidden) return `${front}[]`;
+    // Own properties may have the names of the usual getters.
+    const length = typedArrayLength(value);
+    const front = prefix(constructor, tag, constructor === null ? typedArrayName(value) : '', `(${length})`);
+    if (length === 0 && keys.length === 0 && !ctx.showHidden) return `${front}[]`;
     return { base: '', braces: [`${front}[`, ']'], keys, format: formatTypedArray, isList: true };
   }
   return undefined;
@@ -148,7 +150,7 @@ function classBase(value, constructor, tag) {
   if (constructor !== 'Function' && constructor !== null) base += ` [${constructor}]`;
   if (tag !== '' && constructor !== tag) base += ` [${tag}]`;
   if (constructor === null) {
-    base += ' extends null';
+    base += ' extends [null prototype]';
   } else {
     const above = Object.getPrototypeOf(value).name;
     if (above) base += ` extends ${above}`;
@@ -205,7 +207,7 @@ function formatSparse(ctx, value, depth, count, entries, next) {
 }
 
 function formatTypedArray(ctx, value, depth) {
-  const { length } = value;
+  const length = typedArrayLength(value);
   const count = shown(ctx, length);
   const format = length > 0 && typeof value[0] === 'bigint' ? formatBigInt : formatNumber;
   const entries = [];

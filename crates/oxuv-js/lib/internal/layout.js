@@ -20,6 +20,8 @@ const isEmpty = (point) => point <= 0x1f || (point >= 0x7f && point <= 0x9f) || 
 // The columns that a text takes on a terminal.
 function width(text, hasColours = true) {
   if (hasColours) text = removeColours(text);
+  // What most texts are made of takes one column each.
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let columns = 0;
   for (const char of text.normalize('NFC')) {
     const point = char.codePointAt(0);
@@ -42,7 +44,7 @@ function inColumns(ctx, entries, value) {
   let total = 0;
   let longest = 0;
   for (let i = 0; i < count; i++) {
-    const length = lengthOf(ctx, entries[i]);
+    const length = width(entries[i], ctx.colors);
     lengths.push(length);
     total += length + GAP;
     if (length > longest) longest = length;

@@ -8,18 +8,14 @@ const validators = require('internal/validators');
 
 const { origin } = process._own;
 
-function cwd() {
-  const path = native.workingDirectory();
-  if (typeof path === 'string') return path;
-  const message = 'process.cwd failed with error no such file or directory, ' +
-    'the current working directory was likely removed without changing the working directory';
-  throw systemError({ errno: path, syscall: 'uv_cwd', message: path === -2 ? message : undefined });
+function throwWithoutFolder(errno) {
+  throw systemError({ errno, syscall: 'uv_cwd' });
 }
 
 function chdir(directory) {
   validators.validateString(directory, 'directory');
   const errno = native.changeDirectory(directory);
-  if (errno !== 0) throw systemError({ errno, syscall: 'chdir', path: cwd(), dest: directory });
+  if (errno !== 0) throw systemError({ errno, syscall: 'chdir', path: process.cwd(), dest: directory });
 }
 
 function hrtime(time) {
@@ -144,7 +140,10 @@ function printWarning(warning) {
 const environment = new Proxy(Object.fromEntries(native.environment()), {
   set(target, key, value) {
     // A symbol has no text, as name or value; the language says so itself.
-    target[`${key}`] = `${value}`;
+    const name = `${key}`;
+    const text = `${value}`;
+    // The system knows no variable without a name.
+    if (name !== '') target[name] = text;
     return true;
   },
   defineProperty(target, key, descriptor) {
@@ -164,7 +163,7 @@ const environment = new Proxy(Object.fromEntries(native.environment()), {
 });
 
 module.exports = {
-  cwd, chdir, hrtime, memoryUsage, uptime, umask, cpuUsage, resourceUsage, emitWarning, printWarning,
+  throwWithoutFolder, chdir, hrtime, memoryUsage, uptime, umask, cpuUsage, resourceUsage, emitWarning, printWarning,
   setUncaughtExceptionCaptureCallback,
   hasUncaughtExceptionCaptureCallback: () => process._captureCallback !== null,
   getuid: id(0),

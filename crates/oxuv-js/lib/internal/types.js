@@ -61,6 +61,7 @@ const isWeakRef = brand(WeakRef, method(WeakRef, 'deref'));
 
 const TypedArray = getPrototypeOf(Uint8Array);
 const typedArrayName = getter(TypedArray, Symbol.toStringTag);
+const typedArrayLength = getter(TypedArray, 'length');
 const isTypedArray = (value) => ArrayBuffer.isView(value) && typedArrayName(value) !== undefined;
 
 const isPromise = (value) => native.isPromise(value);
@@ -129,4 +130,4 @@ for (const [name, check] of Object.entries(types)) {
 
 module.exports = types;
 // For the library alone: names that `util.types` does not show.
-Object.defineProperty(types, 'internal', { value: { isWeakRef, typedArrayName, isObject } });
+Object.defineProperty(types, 'internal', { value: { isWeakRef, typedArrayName, typedArrayLength, isObject } });

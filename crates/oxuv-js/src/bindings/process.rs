@@ -107,7 +107,10 @@ fn memory() -> Vec<f64> {
     let pages: Vec<f64> = said.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect();
     // Size, resident, shared, text, libraries, data.
     match pages[..] {
-        [_, resident, shared, _, _, data, ..] => vec![resident * page, data * page, (resident - shared) * page],
+        [_, resident, shared, _, _, data, ..] => {
+            let used = resident - shared;
+            vec![resident * page, data.max(used) * page, used * page]
+        }
         _ => vec![0.0; 3],
     }
 }

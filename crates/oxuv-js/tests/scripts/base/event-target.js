@@ -89,9 +89,15 @@ try {
 t(() => new AbortSignal());
 t(() => AbortSignal.timeout(-1));
 t(() => AbortSignal.timeout('x'));
-const ts = AbortSignal.timeout(5);
-ts.addEventListener('abort', () => log('timeout', ts.reason.name, ts.reason.message, ts.reason.code));
-setTimeout(() => {}, 30);
+// After what the listeners above leave to the ticks.
+setImmediate(() =>
+  setImmediate(() => {
+    const ts = AbortSignal.timeout(5);
+    ts.addEventListener('abort', () => log('timeout', ts.reason.name, ts.reason.message, ts.reason.code));
+    setTimeout(() => {}, 30);
+  }),
+);
+
 const a1 = new AbortController(),
   a2 = new AbortController();
 const any = AbortSignal.any([a1.signal, a2.signal]);

@@ -12,7 +12,7 @@ process.nextTick(() => {
 });
 process.nextTick(() => {
   const p = Promise.reject(new Error('stays'));
-  setTimeout(() => p.catch(() => console.log('late')), 2);
+  setImmediate(() => setTimeout(() => p.catch(() => console.log('late')), 2));
 });
 Promise.resolve().then(() => {
   Promise.reject(new Error('from micro'));
