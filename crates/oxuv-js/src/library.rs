@@ -1,63 +1,21 @@
-//! The modules that scripts find built in, and those that these stand on: the files of `lib/`.
+//! The modules that scripts find built in, and those that these stand on: the files of `lib/`, compiled by `build.rs`.
 
-/// The text of a module of `lib/`.
-pub(crate) fn source(name: &str) -> Option<&'static str> {
-    MODULES.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
+use rquickjs::loader::Loader;
+use rquickjs::loader::bundle::{Bundle, ScaBundleData};
+use rquickjs::{Ctx, Function, Result};
+
+/// The function that a file of `lib/` is the body of; nothing if there is no such file.
+pub(crate) fn function<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Option<Function<'js>>> {
+    if !MODULES.iter().any(|(known, _)| *known == name) {
+        return Ok(None);
+    }
+    let (module, _) = Bundle(MODULES).load(ctx, name, None)?.eval()?;
+    module.get("default").map(Some)
 }
 
-macro_rules! modules {
-    ($($name:literal,)*) => {
-        &[$(($name, include_str!(concat!("../lib/", $name, ".js"))),)*]
-    };
-}
+const MODULES: ScaBundleData<&[u8]> = include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
-const MODULES: &[(&str, &str)] = modules! {
-    "assert",
-    "assert/strict",
-    "bootstrap",
-    "cjs_exports",
-    "console",
-    "errors",
-    "esm",
-    "events",
-    "internal/abort_controller",
-    "internal/assert_source",
-    "internal/assertion_error",
-    "internal/codes",
-    "internal/comparisons",
-    "internal/console",
-    "internal/dom_exception",
-    "internal/event_target",
-    "internal/events_async",
-    "internal/flags",
-    "internal/format",
-    "internal/inspect",
-    "internal/inspect_errors",
-    "internal/inspect_kinds",
-    "internal/layout",
-    "internal/parse_args",
-    "internal/performance",
-    "internal/process",
-    "internal/structured_clone",
-    "internal/table",
-    "internal/timers_old",
-    "internal/types",
-    "internal/util_functions",
-    "internal/validators",
-    "modules",
-    "perf_hooks",
-    "process",
-    "prompt",
-    "report",
-    "resolve",
-    "ticks",
-    "timers",
-    "timers/promises",
-    "util",
-    "util/types",
-};
-
-/// Those that scripts may require, also as `node:name`. `module` is [`MODULES`]' `modules`.
+/// Those that scripts may require, also as `node:name`. `module` is the file `modules`. One a line: `build.rs` reads this list, too.
 pub(crate) const PUBLIC: &[&str] = &[
     "assert",
     "assert/strict",

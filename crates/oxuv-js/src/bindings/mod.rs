@@ -7,7 +7,6 @@ mod process;
 mod timers;
 mod util;
 
-pub(crate) use engine::compile_library;
 pub(crate) use modules::{Load, Resolve};
 
 use rquickjs::function::Func;
