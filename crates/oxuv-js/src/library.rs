@@ -58,6 +58,7 @@ const MODULES: &[(&str, &str)] = modules! {
     "internal/performance",
     "internal/process",
     "internal/search_params",
+    "internal/stdin",
     "internal/stdio",
     "internal/structured_clone",
     "internal/table",
