@@ -56,7 +56,7 @@ for (const name of ['chdir', 'hrtime', 'memoryUsage', 'uptime', 'umask', 'getuid
 }
 // Streams are made when they are first asked for.
 for (const [name, make] of [['stdout', () => require('internal/stdio').output(1)], ['stderr', () => require('internal/stdio').output(2)],
-  ['stdin', () => require('internal/stdio').input()]]) {
+  ['stdin', () => require('internal/stdin')]]) {
   let stream;
   Object.defineProperty(self, name, { get: () => (stream ??= make()), enumerable: true, configurable: true });
 }

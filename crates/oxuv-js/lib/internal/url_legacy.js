@@ -89,7 +89,8 @@ Url.prototype._setPath = function setPath(href, pathname, search, parseQueryStri
 Url.prototype._takeHost = function takeHost(rest, url) {
   // Behind the last @ before the path comes the host; it ends with the first character that no host has.
   const end = rest.search(/[#/?]/);
-  const front = end < 0 ? rest : rest.slice(0, end);
+  const front = (end < 0 ? rest : rest.slice(0, end)).replace(/[\t\n\r]/g, '');
+  rest = `${front}${end < 0 ? '' : rest.slice(end)}`;
   const at = front.lastIndexOf('@');
   let host = front.slice(at + 1);
   if (at >= 0) {
@@ -110,8 +111,13 @@ Url.prototype._takeHost = function takeHost(rest, url) {
   let hostname = host;
   const isV6 = hostname.startsWith('[') && hostname.endsWith(']');
   if (!isV6) {
-    const bad = /[\0-\x20#%/:<>?@[\\\]^|]/.exec(hostname);
-    if (bad !== null) throw invalid(url);
+    // A colon that is none of a port's begins the path.
+    const colon = hostname.indexOf(':');
+    if (colon >= 0) {
+      rest = `/${hostname.slice(colon)}${rest}`;
+      hostname = hostname.slice(0, colon);
+    }
+    if (/[\0-\x20#%/:<>?@[\\\]^|]/.test(hostname)) throw invalid(url);
   }
   hostname = hostname.length > 255 ? '' : hostname.toLowerCase();
   if (hostname !== '' && !isV6 && /[^\0-\x7f]/.test(hostname)) {
