@@ -15,6 +15,8 @@ function header(error) {
 
 // Scripts that are compiled as a function have its head in front of their first line: by how many columns, by file.
 const shifts = new Map();
+// The text of scripts that are in no file, by the name that traces have for them.
+const sources = new Map();
 
 function frame(site) {
   const file = site.getFileName();
@@ -112,6 +114,7 @@ module.exports = {
   install,
   header,
   shifts,
+  sources,
   stackOf,
   get codes() { return internal().codes; },
   make,

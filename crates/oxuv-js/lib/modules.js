@@ -6,7 +6,7 @@ const files = binding('files');
 const {
   absolute, asFileOrFolder, dirname, inImports, inNodeModules, nodeModulePaths, packageOf,
 } = require('resolve');
-const { codes: { ERR_INVALID_ARG_TYPE }, make, shifts } = require('errors');
+const { codes: { ERR_INVALID_ARG_TYPE }, make, shifts, sources } = require('errors');
 
 const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) => `No such built-in module: ${name}`);
 const ERR_INVALID_ARG_VALUE = make('ERR_INVALID_ARG_VALUE', TypeError, (name, value) =>
@@ -222,7 +222,8 @@ function start(kind, text) {
   for (const [key, value] of Object.entries(globals)) {
     Object.defineProperty(globalThis, key, { value, writable: true, enumerable: true, configurable: true });
   }
-  const value = engine.runScript(kind === 'eval' ? text : files.readText(''), name);
+  sources.set(name, kind === 'eval' ? text : files.readText(''));
+  const value = engine.runScript(sources.get(name), name);
   if (binding('process').print()) console.log(value);
   return undefined;
 }

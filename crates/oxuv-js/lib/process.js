@@ -83,6 +83,7 @@ hidden('_captureCallback', null);
 
 // An exception that nobody caught: true if a listener has dealt with it, else the process ends.
 hidden('_fatalException', (error, fromPromise) => {
+  if (error === null) error = native.reason(error);
   const origin = fromPromise ? 'unhandledRejection' : 'uncaughtException';
   let isHandled;
   try {
@@ -114,6 +115,7 @@ hidden('_fatalException', (error, fromPromise) => {
 hidden('_triggerUncaught', self._fatalException);
 
 function die(error, code) {
+  if (error === null) error = native.reason(error);
   native.write(2, `${require('report')(error)}\n`);
   native.reallyExit(code);
 }

@@ -105,6 +105,7 @@ impl Program {
             bindings::compile_library(ctx, "bootstrap", library::source("bootstrap").unwrap_or(""))?;
         let hooks: Object<'_> = bootstrap.call((bindings,))?;
         self.host.set_hooks(&hooks)?;
+        self.host.set_spare_aside(ctx);
         ctx.globals().set(START, hooks.get::<_, Function<'_>>("start")?)
     }
 
