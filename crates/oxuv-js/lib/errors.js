@@ -53,9 +53,12 @@ function textOf(error, sites) {
   return text;
 }
 
+// Taken now: the engine makes its functions when they are first looked at, and if memory is short then, it never has them.
+const { isError } = Error;
+
 function prepare(error, sites) {
   if (typeof prepareByScript === 'function') return prepareByScript.call(Error, error, sites);
-  return Error.isError(error) ? new Trace(sites) : textOf(error, sites);
+  return isError(error) ? new Trace(sites) : textOf(error, sites);
 }
 
 const nativeStack = Object.getOwnPropertyDescriptor(Error.prototype, 'stack').get;

@@ -215,23 +215,16 @@ impl Host {
         self.spare.set(spare.ok().map(|spare| Persistent::save(ctx, spare)));
     }
 
-    /// What is thrown, or what a promise is rejected with. If that is shortness of memory, there is some from now on.
-    pub(crate) fn reason<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> Value<'js> {
-        if self.options.max_memory.is_none() {
-            return value;
-        }
+    /// Whether this was thrown because memory is short. If so, there is some from now on.
+    pub(crate) fn is_short(&self, value: &Value<'_>) -> bool {
         // The engine throws null where there is no memory for an error either.
-        let is_short = value.is_null()
-            || value.as_exception().and_then(Exception::message).is_some_and(|message| message == "out of memory");
-        if !is_short {
-            return value;
+        let is_short = self.options.max_memory.is_some()
+            && (value.is_null()
+                || value.as_exception().and_then(Exception::message).is_some_and(|text| text == "out of memory"));
+        if is_short {
+            self.spare.set(None);
         }
-        self.spare.set(None);
-        if !value.is_null() {
-            return value;
-        }
-        let _ = Exception::throw_internal(ctx, "out of memory");
-        ctx.catch()
+        is_short
     }
 
     /// An exception that nobody caught goes to the listeners of the process. Without any the program ends here.
@@ -239,7 +232,7 @@ impl Host {
         if self.is_ending() {
             return Outcome::Stop;
         }
-        let thrown = match thrown {
+        let value = match thrown {
             CaughtError::Exception(exception) => exception.into_value(),
             CaughtError::Value(value) => value,
             CaughtError::Error(error) => {
@@ -250,7 +243,7 @@ impl Host {
                 }
             }
         };
-        let value = self.reason(ctx, thrown);
+        self.is_short(&value);
         let handled = self.hooks().uncaught.clone().restore(ctx).and_then(|uncaught| uncaught.call((value,)));
         match handled.catch(ctx) {
             Ok(true) if !self.is_ending() => {
@@ -273,7 +266,7 @@ impl Host {
     /// A promise is rejected without a handler, or gets one afterwards.
     pub(crate) fn rejection<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
         let Some(hooks) = self.hooks.get() else { return };
-        let reason = self.reason(ctx, reason);
+        self.is_short(&reason);
         // The function only takes notes; if even that fails, memory is short, and the note is lost.
         let rejection = hooks.rejection.clone().restore(ctx);
         let _ = rejection.and_then(|rejection| rejection.call::<_, Value<'_>>((promise, reason, is_handled)));
