@@ -8,13 +8,20 @@ function binding(name) {
   return found;
 }
 
-// The modules of the library. Each is loaded when it is first required.
+// The modules of the library. Each is loaded when it is first required. Packages of others know each other by other names.
+const FILES = {
+  '__proto__': null,
+  'base64-js': 'vendor/base64-js',
+  'ieee754': 'vendor/ieee754',
+  'module': 'modules',
+};
 const engine = binding('engine');
 const loaded = new Map();
 function requireLibrary(name) {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
-  const compiled = engine.library(name === 'module' ? 'modules' : name);
+  if (name === 'safe-buffer') return requireLibrary('buffer');
+  const compiled = engine.library(FILES[name] ?? name);
   if (compiled === undefined || compiled === null) return undefined;
   const module = { id: name, exports: {} };
   loaded.set(name, module);

@@ -6,6 +6,15 @@ const { header, sources } = require('errors');
 const FRAME = /\n {4}at (?:[^\n]* \()?((?:file:\/\/)?\/[^()\n]*|\[eval\]|\[stdin\]):(\d+):(\d+)\)?/;
 
 function report(error) {
+  try {
+    return told(error);
+  } catch {
+    // Its stack, name or message throw something themselves.
+    return 'Uncaught, and it cannot be shown: ' + Object.prototype.toString.call(error);
+  }
+}
+
+function told(error) {
   // What is no error has no trace, and its text alone would not say that this is the end.
   if (!(error instanceof Error)) return `Uncaught, and no Error that would say where:\n${typeof error === 'string' ? error : describe(error)}`;
   const { stack } = error;

@@ -101,8 +101,7 @@ impl Program {
     /// Runs `lib/bootstrap.js`, which makes the globals.
     fn boot(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
         let bindings = bindings::all(ctx)?;
-        let bootstrap: Function<'_> =
-            bindings::compile_library(ctx, "bootstrap", library::source("bootstrap").unwrap_or(""))?;
+        let bootstrap = library::function(ctx, "bootstrap")?.ok_or(rquickjs::Error::Unknown)?;
         let hooks: Object<'_> = bootstrap.call((bindings,))?;
         self.host.set_hooks(&hooks)?;
         self.host.set_spare_aside(ctx);

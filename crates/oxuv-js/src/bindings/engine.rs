@@ -26,34 +26,24 @@ fn run_microtasks(ctx: Ctx<'_>) {
     while ctx.execute_pending_job() {}
 }
 
-/// Compiles a module of the library: a function of `exports`, `require`, `module` and `binding`.
-pub(crate) fn compile_library<'js>(ctx: &Ctx<'js>, name: &str, source: &str) -> Result<Function<'js>> {
-    let parameters = if name == "bootstrap" { "native" } else { "exports, require, module, binding" };
-    compile(ctx, source, &format!("node:{name}"), parameters, true)
-}
-
-fn library_function<'js>(ctx: Ctx<'js>, name: String) -> Result<Option<Function<'js>>> {
-    library::source(&name).map(|source| compile_library(&ctx, &name, source)).transpose()
+fn library_function(ctx: Ctx<'_>, name: String) -> Result<Option<Function<'_>>> {
+    library::function(&ctx, &name)
 }
 
 /// Compiles the body of a function with these parameters. Its lines keep their numbers.
 fn compile_function<'js>(ctx: Ctx<'js>, source: String, file: String, parameters: String) -> Result<Function<'js>> {
-    compile(&ctx, &source, &file, &parameters, false)
-}
-
-fn compile<'js>(ctx: &Ctx<'js>, source: &str, file: &str, parameters: &str, strict: bool) -> Result<Function<'js>> {
-    let text = format!("(function ({parameters}) {{ {}\n}})", readable(source));
-    ctx.eval_with_options(text, options(file, strict))
+    let text = format!("(function ({parameters}) {{ {}\n}})", readable(&source));
+    ctx.eval_with_options(text, options(&file))
 }
 
 /// Runs a script in the global scope; its value.
 fn run_script<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Value<'js>> {
-    ctx.eval_with_options(readable(&source).as_ref(), options(&file, false))
+    ctx.eval_with_options(readable(&source).as_ref(), options(&file))
 }
 
 /// Runs a script in which `await` may stand; a promise of an object with its `value`.
 fn run_async_script<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Value<'js>> {
-    let mut options = options(&file, false);
+    let mut options = options(&file);
     options.promise = true;
     ctx.eval_with_options(readable(&source).as_ref(), options)
 }
@@ -71,10 +61,10 @@ pub(super) fn readable(source: &str) -> Cow<'_, str> {
     }
 }
 
-fn options(file: &str, strict: bool) -> EvalOptions {
+fn options(file: &str) -> EvalOptions {
     let mut options = EvalOptions::default();
     options.global = true;
-    options.strict = strict;
+    options.strict = false;
     options.filename = Some(file.to_owned());
     options
 }

@@ -12,7 +12,6 @@ mod timers;
 mod url;
 mod util;
 
-pub(crate) use engine::compile_library;
 pub(crate) use fs::Descriptors;
 pub(crate) use modules::{Load, Resolve};
 
