@@ -25,7 +25,14 @@ function requireLibrary(name) {
   if (compiled === undefined || compiled === null) return undefined;
   const module = { id: name, exports: {} };
   loaded.set(name, module);
-  compiled.call(module.exports, module.exports, requireLibrary, module, binding);
+  let isDone = false;
+  try {
+    compiled.call(module.exports, module.exports, requireLibrary, module, binding);
+    isDone = true;
+  } finally {
+    // Memory or stack was short; there may be more the next time.
+    if (!isDone) loaded.delete(name);
+  }
   return module.exports;
 }
 
@@ -69,23 +76,6 @@ for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'Perfo
 }
 defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
 defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
-// The engine's own, but for the class of what they throw.
-for (const name of ['atob', 'btoa']) {
-  const native = globalThis[name];
-  const wrapper = {
-    [name](text) {
-      if (arguments.length === 0) throw new (requireLibrary('internal/codes').codes.ERR_MISSING_ARGS)('input');
-      try {
-        return native(`${text}`);
-      } catch (error) {
-        if (error instanceof Error && error.name !== 'InvalidCharacterError') throw error;
-        const why = name === 'atob' ? 'The string to be decoded is not correctly encoded.' : 'Invalid character';
-        throw new globalThis.DOMException(why, 'InvalidCharacterError');
-      }
-    },
-  }[name];
-  Object.defineProperty(globalThis, name, { value: wrapper, writable: true, enumerable: true, configurable: true });
-}
 
 if (process.execArgv.length > 0) requireLibrary('internal/flags').apply(process.execArgv);
 
