@@ -69,24 +69,6 @@ for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'Perfo
 }
 defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
 defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
-// The engine's own, but for the class of what they throw.
-for (const name of ['atob', 'btoa']) {
-  const native = globalThis[name];
-  const wrapper = {
-    [name](text) {
-      if (arguments.length === 0) throw new (requireLibrary('internal/codes').codes.ERR_MISSING_ARGS)('input');
-      try {
-        return native(`${text}`);
-      } catch (error) {
-        if (error instanceof Error && error.name !== 'InvalidCharacterError') throw error;
-        const why = name === 'atob' ? 'The string to be decoded is not correctly encoded.' : 'Invalid character';
-        throw new globalThis.DOMException(why, 'InvalidCharacterError');
-      }
-    },
-  }[name];
-  Object.defineProperty(globalThis, name, { value: wrapper, writable: true, enumerable: true, configurable: true });
-}
-
 if (process.execArgv.length > 0) requireLibrary('internal/flags').apply(process.execArgv);
 
 return {
