@@ -66,6 +66,7 @@ for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout',
 Object.defineProperty(globalThis, 'queueMicrotask', { value: ticks.queueMicrotask, writable: true, enumerable: true, configurable: true });
 defineLazy('console', () => requireLibrary('console'));
 for (const name of ['Buffer', 'atob', 'btoa', 'Blob', 'File']) defineLazy(name, () => requireLibrary('buffer')[name]);
+for (const name of ['URL', 'URLSearchParams']) defineLazy(name, () => requireLibrary('internal/url')[name]);
 for (const name of ['TextEncoder', 'TextDecoder']) defineLazy(name, () => requireLibrary('internal/encoding')[name]);
 defineLazy('DOMException', () => requireLibrary('internal/dom_exception'));
 for (const name of ['Event', 'CustomEvent', 'EventTarget']) defineLazy(name, () => requireLibrary('internal/event_target')[name]);

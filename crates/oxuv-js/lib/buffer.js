@@ -8,9 +8,12 @@ const {
     ERR_BUFFER_OUT_OF_BOUNDS, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_INVALID_BUFFER_SIZE, ERR_MISSING_ARGS, ERR_OUT_OF_RANGE,
     ERR_UNKNOWN_ENCODING,
   },
+  make,
 } = require('internal/codes');
-const { validateNumber, validateString } = require('internal/validators');
+const { validateNumber } = require('internal/validators');
 const types = require('internal/types');
+
+const ERR_NO_STRING = make('ERR_INVALID_ARG_TYPE', TypeError, 'argument must be a string');
 
 const { prototype } = Buffer;
 const isBytes = (value) => ArrayBuffer.isView(value) && types.internal.typedArrayName(value) === 'Uint8Array';
@@ -19,7 +22,7 @@ const plain = (buffer, start = 0, end = buffer.length) => new Uint8Array(buffer.
 const asBuffer = (bytes) => Object.setPrototypeOf(bytes, prototype);
 
 function encodingOf(encoding) {
-  const name = nameOf(encoding);
+  const name = encoding === '' || encoding === null ? undefined : nameOf(encoding);
   if (name === undefined) throw new ERR_UNKNOWN_ENCODING(encoding);
   return name;
 }
@@ -52,7 +55,7 @@ function checkSize(size) {
 define(Buffer, {
   from(value, encodingOrOffset, length) {
     if (typeof value === 'string') {
-      const encoding = typeof encodingOrOffset === 'string' ? encodingOrOffset : undefined;
+      const encoding = typeof encodingOrOffset === 'string' && encodingOrOffset !== '' ? encodingOrOffset : undefined;
       return asBuffer(bytesOf(value, encodingOf(encoding)));
     }
     if (typeof value === 'object' && value !== null) {
@@ -108,7 +111,7 @@ define(Buffer, {
       length = 0;
       for (const each of list) if (each.length) length += each.length;
     } else {
-      require('internal/validators').validateInteger(length, 'length', 0);
+      require('internal/validators').validateInteger(length, 'length', 0, kMaxLength);
     }
     const buffer = Buffer.allocUnsafe(length);
     let at = 0;
@@ -190,11 +193,11 @@ define(prototype, {
   write(text, offset, length, encoding) {
     if (typeof offset === 'string') [offset, length, encoding] = [undefined, undefined, offset];
     else if (typeof length === 'string') [length, encoding] = [undefined, length];
-    validateString(text, 'argument');
+    if (typeof text !== 'string') throw new ERR_NO_STRING();
     offset = checkRange(offset, 'offset', this.length, 0);
     const left = this.length - offset;
     length = Math.min(checkRange(length, 'length', this.length, left), left);
-    const name = encodingOf(encoding);
+    const name = encodingOf(encoding || undefined);
     let bytes = bytesOf(text, name);
     if (bytes.length > length) {
       // Only whole characters.
@@ -239,7 +242,7 @@ define(prototype, {
     if (encoding !== undefined && typeof encoding !== 'string') throw new ERR_INVALID_ARG_TYPE('encoding', 'string', encoding);
     if (typeof value === 'string') {
       if (encoding !== undefined && encoding !== '' && nameOf(encoding) === undefined) throw new ERR_UNKNOWN_ENCODING(encoding);
-      value = value === '' ? 0 : bytesOf(value, encodingOf(encoding));
+      value = value === '' ? 0 : bytesOf(value, encodingOf(encoding || undefined));
       if (value.length === 0) throw new ERR_INVALID_ARG_VALUE('value', arguments[0]);
       if (value.length === 1) [value] = value;
     } else if (ArrayBuffer.isView(value)) {
@@ -285,14 +288,21 @@ function search(buffer, value, byteOffset, encoding, isForward) {
   if (typeof byteOffset === 'string') [byteOffset, encoding] = [undefined, byteOffset];
   checkNeedle(value);
   if (typeof value === 'string') {
-    const name = nameOf(encoding);
-    if (name === undefined) throw new ERR_UNKNOWN_ENCODING(encoding);
+    const name = encodingOf(encoding ?? undefined);
+    if (value === '') return emptyAt(buffer.length, byteOffset, isForward);
     value = asBuffer(bytesOf(value, name));
     // A unit of two bytes begins where one can.
     if (name === 'utf16le') return searchUnits(buffer, value, byteOffset, isForward);
   }
   const method = isForward ? vendor.indexOf : vendor.lastIndexOf;
   return method.call(buffer, value, byteOffset);
+}
+
+// Where nothing is found: at the place itself, or at the end.
+function emptyAt(length, byteOffset, isForward) {
+  let at = Number.isNaN(+byteOffset) || byteOffset === undefined ? (isForward ? 0 : length) : Math.trunc(+byteOffset);
+  if (at < 0) at += length;
+  return at < 0 ? (isForward ? 0 : -1) : Math.min(at, length);
 }
 
 function searchUnits(buffer, value, byteOffset, isForward) {
@@ -312,12 +322,10 @@ for (const [bits, size] of [['16', 2], ['32', 4], ['64', 8]]) {
     return swap.call(this);
   } }[`swap${bits}`];
 }
-for (const name of ['utf8', 'latin1', 'ascii', 'base64', 'base64url', 'hex', 'ucs2', 'utf16le']) {
-  Object.defineProperty(prototype, `${name}Slice`, {
-    value(start, end) { return this.toString(name, start, end); }, writable: true, enumerable: false, configurable: true,
-  });
-  Object.defineProperty(prototype, `${name}Write`, {
-    value(text, offset, length) { return this.write(text, offset, length, name); }, writable: true, enumerable: false, configurable: true,
+for (const name of ['utf8', 'latin1', 'ascii', 'base64', 'base64url', 'hex', 'ucs2']) {
+  define(prototype, {
+    [`${name}Slice`](start, end) { return this.toString(name, start, end); },
+    [`${name}Write`](text, offset, length) { return this.write(text, offset, length, name); },
   });
 }
 require('internal/buffer_numbers').addNumbers(prototype);

@@ -11,14 +11,12 @@ const directory = lazy('internal/fs/directory');
 const several = lazy('internal/fs/several');
 const fs = exports;
 
-// The last argument that is given is the callback; those between it and the others may be left out.
-function takeCallback(args) {
-  let last = args.length - 1;
-  while (last > 0 && args[last] === undefined) last--;
-  const at = args.findIndex((arg, index) => index > 0 && typeof arg === 'function');
-  checkCallback(args[at < 0 ? last : at]);
-  const callback = args[at < 0 ? last : at];
-  args.length = at < 0 ? last : at;
+// The callback comes last; arguments between it and the first may be left out.
+function takeCallback(args, count) {
+  const found = args.findIndex((arg, index) => index > 0 && typeof arg === 'function');
+  const at = found < 0 ? count : found;
+  const callback = checkCallback(args[at]);
+  args.length = at;
   return callback;
 }
 
@@ -30,7 +28,7 @@ for (const name of ['access', 'open', 'close', 'lstat', 'fstat', 'statfs', 'mkdi
   'stat']) {
   const make = requests[name];
   fs[name] = named(name, (...args) => {
-    const callback = takeCallback(args);
+    const callback = takeCallback(args, make.length);
     start(make(...args), callback);
   });
   fs[`${name}Sync`] = named(`${name}Sync`, (...args) => sync(make(...args)));
@@ -52,8 +50,8 @@ for (const name of ['stat', 'lstat']) {
       found = call(undefined, ...args);
     } catch (error) {
       if (typeof error !== 'number') throw error;
-      // ENOENT, ENOTDIR.
-      if (options?.throwIfNoEntry === false && (error === -2 || error === -20)) return undefined;
+      // ENOENT.
+      if (options?.throwIfNoEntry === false && error === -2) return undefined;
       throw errorOf(error, rest);
     }
     return finish(found);
@@ -64,7 +62,7 @@ for (const name of ['stat', 'lstat']) {
 for (const [names, from] of [[['rm', 'truncate', 'realpath'], several], [['readdir', 'opendir'], directory]]) {
   for (const name of names) {
     fs[name] = named(name, (...args) => {
-      const callback = takeCallback(args);
+      const callback = takeCallback(args, 2);
       while (args.length < 2) args.push(undefined);
       from()[name](...args, callback);
     });
@@ -72,7 +70,7 @@ for (const [names, from] of [[['rm', 'truncate', 'realpath'], several], [['readd
   }
 }
 fs.realpath.native = named('native', (...args) => {
-  const callback = takeCallback(args);
+  const callback = takeCallback(args, 2);
   start(requests.realpath(...args), callback);
 });
 fs.realpathSync.native = named('native', (path, options) => sync(requests.realpath(path, options)));
@@ -122,7 +120,7 @@ fs.appendFileSync = function appendFileSync(path, data, options) { whole().write
 // The callbacks of these get what was read into or written from, too.
 for (const [name, what] of [['read', 'buffer'], ['write', 'buffer'], ['readv', 'buffers'], ['writev', 'buffers']]) {
   fs[name] = named(name, (...args) => {
-    const callback = takeCallback(args);
+    const callback = takeCallback(args, args.length);
     const made = transfer()[name](...args);
     if (made.isEmpty) process.nextTick(callback, null, 0, made[what]);
     else start(made, (error, count) => callback(error, error === null ? count : 0, made[what]));

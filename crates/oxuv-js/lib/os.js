@@ -46,7 +46,7 @@ function userInfo(options) {
   const [uid, gid, username, homedir, shell] = ask('uv_os_get_passwd', native.user);
   const isRaw = options?.encoding === 'buffer';
   const text = (value) => (isRaw ? require('buffer').Buffer.from(value) : value);
-  return { uid, gid, username: text(username), homedir: text(homedir), shell: text(shell) };
+  return { __proto__: null, uid, gid, username: text(username), homedir: text(homedir), shell: text(shell) };
 }
 
 function homedir() {

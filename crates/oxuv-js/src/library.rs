@@ -31,9 +31,11 @@ pub(crate) const PUBLIC: &[&str] = &[
     "path/win32",
     "perf_hooks",
     "process",
+    "querystring",
     "string_decoder",
     "timers",
     "timers/promises",
+    "url",
     "util",
     "util/types",
 ];

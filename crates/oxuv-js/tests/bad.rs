@@ -243,7 +243,7 @@ fn a_script_that_may_not_be_read_is_told() {
     use std::os::unix::fs::PermissionsExt;
 
     let path = file("locked.js", "1");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // Some users may read everything.
     if File::open(&path).is_err() {
         check(&run(program().arg(&path), None), 1, &["Error: EACCES: permission denied, open '", "locked.js'"]);

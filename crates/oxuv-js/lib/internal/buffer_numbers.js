@@ -27,7 +27,7 @@ function checkOffset(buffer, offset, size) {
 function range(size, isSigned, isBig) {
   const n = isBig ? 'n' : '';
   const bits = size * 8;
-  if (size > 3) return isSigned ? `>= -(2${n} ** ${bits - 1}${n}) and < 2${n} ** ${bits - 1}${n}` : `>= 0${n} and < 2${n} ** ${bits}${n}`;
+  if (size > 4) return isSigned ? `>= -(2${n} ** ${bits - 1}${n}) and < 2${n} ** ${bits - 1}${n}` : `>= 0${n} and < 2${n} ** ${bits}${n}`;
   return isSigned ? `>= ${-(2 ** (bits - 1))} and <= ${2 ** (bits - 1) - 1}` : `>= 0 and <= ${2 ** bits - 1}`;
 }
 

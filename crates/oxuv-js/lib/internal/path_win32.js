@@ -13,6 +13,7 @@ function rootOf(path) {
   if (isSeparator(path[0])) {
     const share = isSeparator(path[1]) ? /^[\\/]{2}([^\\/]+)[\\/]+([^\\/]+)/.exec(path) : null;
     if (share === null) return { device: '', isAbsolute: true, end: 1 };
+    if (share[1] === '.' || share[1] === '?') return { device: `\\\\${share[1]}`, isAbsolute: true, end: 4 };
     return { device: `\\\\${share[1]}\\${share[2]}`, isAbsolute: true, end: share[0].length, isShare: true };
   }
   if (isLetter(path[0]) && path[1] === ':') {
@@ -68,6 +69,8 @@ function normalize(path) {
   let tail = end < path.length ? tidyPath(path.slice(end), isAbsolute) : '';
   if (tail === '' && !isAbsolute) tail = '.';
   if (tail !== '' && isSeparator(path.at(-1)) && end < path.length) tail += '\\';
+  // What was relative must not become a path on a drive.
+  if (!isAbsolute && device === '' && (/^[A-Za-z]:/.test(tail) || /:([\\/]|$)/.test(path))) return `.\\${tail}`;
   return isAbsolute ? `${device}\\${tail}` : `${device}${tail}`;
 }
 
@@ -94,15 +97,12 @@ function relative(from, to) {
   const start = resolve(from);
   const goal = resolve(to);
   if (start.toLowerCase() === goal.toLowerCase()) return '';
-  const startRoot = rootOf(start);
-  const goalRoot = rootOf(goal);
-  if (startRoot.device.toLowerCase() !== goalRoot.device.toLowerCase()) {
-    return goal;
-  }
-  const above = start.slice(startRoot.device.length).split('\\').filter(Boolean);
-  const below = goal.slice(goalRoot.device.length).split('\\').filter(Boolean);
+  const above = start.split('\\').filter(Boolean);
+  const below = goal.split('\\').filter(Boolean);
   let common = 0;
   while (common < above.length && common < below.length && above[common].toLowerCase() === below[common].toLowerCase()) common++;
+  // There is no way up from one drive to another.
+  if (common === 0 && above.length > 0 && below.length > 0) return goal;
   return [...above.slice(common).fill('..'), ...below.slice(common)].join('\\');
 }
 

@@ -126,7 +126,7 @@ function opendir(path, options, done) {
 }
 
 const below = (path, name) => {
-  if (typeof path === 'string' && typeof name === 'string') return path.endsWith('/') ? `${path}${name}` : `${path}/${name}`;
+  if (typeof path === 'string' && typeof name === 'string') return require('path').join(path, name);
   const Buffer = bufferClass();
   return Buffer.concat([Buffer.from(path), Buffer.from('/'), Buffer.from(name)]);
 };

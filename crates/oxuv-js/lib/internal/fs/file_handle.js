@@ -3,7 +3,7 @@
 
 const EventEmitter = require('events');
 const { AbortError, codes: { ERR_INVALID_ARG_TYPE, ERR_INVALID_STATE } } = require('internal/codes');
-const { errorOf, promised, toPath } = require('internal/fs/util');
+const { promised, toPath } = require('internal/fs/util');
 const requests = require('internal/fs/requests');
 const transfer = require('internal/fs/transfer');
 const whole = require('internal/fs/whole');
@@ -28,7 +28,7 @@ class FileHandle extends EventEmitter {
 
   // Does something while the file stays open.
   async #use(syscall, work) {
-    if (this.#fd === -1) throw errorOf(-9, { syscall });
+    if (this.#fd === -1) throw Object.assign(new Error('file closed'), { code: 'EBADF', syscall });
     this.#users++;
     try {
       return await work(this.#fd);
@@ -42,7 +42,7 @@ class FileHandle extends EventEmitter {
   async #transfer(syscall, count, what, make) {
     return this.#use(syscall, async (fd) => {
       const made = make(fd);
-      return { [count]: made.isEmpty ? 0 : await promised(made), [what]: made[what] };
+      return { __proto__: null, [count]: made.isEmpty ? 0 : await promised(made), [what]: made[what] };
     });
   }
 
@@ -58,7 +58,7 @@ class FileHandle extends EventEmitter {
   truncate(length) { return this.#ask('ftruncate', (fd) => requests.ftruncate(fd, length)); }
   utimes(atime, mtime) { return this.#ask('futime', (fd) => requests.futimes(fd, atime, mtime)); }
   write(...args) {
-    if (args[0]?.byteLength === 0) return Promise.resolve({ bytesWritten: 0, buffer: args[0] });
+    if (args[0]?.byteLength === 0) return Promise.resolve({ __proto__: null, bytesWritten: 0, buffer: args[0] });
     return this.#transfer('write', 'bytesWritten', 'buffer', (fd) => transfer.write(fd, ...args));
   }
   writev(buffers, position) { return this.#transfer('write', 'bytesWritten', 'buffers', (fd) => transfer.writev(fd, buffers, position)); }

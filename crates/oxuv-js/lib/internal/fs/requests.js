@@ -3,8 +3,8 @@
 'use strict';
 
 const native = binding('fs');
-const { codes: { ERR_FS_EISDIR } } = require('internal/codes');
-const { validateBoolean, validateInteger, validateObject, validateOneOf, validateUint32, parseFileMode } =
+const { codes: { ERR_FS_EISDIR, ERR_FS_INVALID_SYMLINK_TYPE } } = require('internal/codes');
+const { validateBoolean, validateInteger, validateObject, validateUint32, parseFileMode } =
   require('internal/validators');
 const { isRaw, nameOf, optionsOf, request, sync, toFd, toFlags, toPath, toTime } = require('internal/fs/util');
 const { statsOf, StatFs, Dirent } = require('internal/fs/stats');
@@ -140,7 +140,7 @@ function link(from, to) {
 }
 
 function symlink(target, path, type) {
-  if (type !== undefined && type !== null && typeof type !== 'function') validateOneOf(type, 'type', ['dir', 'file', 'junction']);
+  if (type !== undefined && type !== null && !['dir', 'file', 'junction'].includes(type)) throw new ERR_FS_INVALID_SYMLINK_TYPE(type);
   target = toPath(target, 'target');
   path = toPath(path);
   return request(native.symlink, [target, path], 'symlink', { path: target, dest: path, finish: nothing });

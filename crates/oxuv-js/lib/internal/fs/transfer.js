@@ -45,7 +45,6 @@ function read(fd, ...args) {
   length |= 0;
   if (length === 0) return { buffer, isEmpty: true };
   if (buffer.byteLength === 0) throw new ERR_INVALID_ARG_VALUE('buffer', buffer, 'is empty and cannot be written');
-  if (offset >= buffer.byteLength) throw new ERR_OUT_OF_RANGE('offset', `>= 0 && <= ${buffer.byteLength}`, offset);
   checkRange(offset, length, buffer.byteLength);
   const place = toPosition(position, length);
   return request(native.read, [fd, length, place], 'read', {

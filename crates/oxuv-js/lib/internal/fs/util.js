@@ -116,9 +116,12 @@ function sync({ call, args, finish, ...rest }) {
 // Makes a request, and calls `done` with an error or `null`, and the result.
 function start(made, done) {
   made.call((errno, value) => {
-    if (errno !== 0) done(errorOf(errno, made));
-    else if (made.finish !== undefined) done(null, made.finish(value));
-    else if (value === undefined || value === null) done(null);
+    if (errno !== 0) {
+      done(errorOf(errno, made));
+      return;
+    }
+    if (made.finish !== undefined) value = made.finish(value);
+    if (value === undefined || value === null) done(null);
     else done(null, value);
   }, ...made.args);
 }

@@ -93,7 +93,11 @@ function withFile(path, flag, mode, signal, work, done) {
       return;
     }
     work(fd, (failure, value) => {
-      start(requests.close(fd), (closing) => done(failure ?? closing, value));
+      start(requests.close(fd), (closing) => {
+        const wrong = failure ?? closing;
+        if (wrong !== null || value === undefined) done(wrong);
+        else done(null, value);
+      });
     });
   });
 }
