@@ -1,9 +1,9 @@
 // What is said of an exception that nobody caught: the place, the line, a mark below it, and the trace.
 'use strict';
 
-const { header } = require('errors');
+const { header, sources } = require('errors');
 
-const FRAME = /\n {4}at (?:[^\n]* \()?((?:file:\/\/)?\/[^()\n]*|\[eval\]|\[stdin\]):(\d+):(\d+)\)?/;
+const FRAME = /\n {4}at (?:[^\n]* \()?((?:file:\/\/)?\/[^()\n]*|\[eval\]|\[stdin\]|REPL\d+):(\d+):(\d+)\)?/;
 
 function report(error) {
   if (!(error instanceof Error)) return describe(error);
@@ -19,7 +19,7 @@ function place(stack) {
   let source;
   try {
     const path = file.startsWith('file://') ? decodeURIComponent(file.slice(7)) : file;
-    source = binding('files').readText(path).split('\n')[line - 1];
+    source = (sources.get(file) ?? binding('files').readText(path)).split('\n')[line - 1];
   } catch { /* The file is gone, or was none. */ }
   if (source === undefined) return `${file}:${line}\n\n`;
   const mark = source.slice(0, column - 1).replace(/[^\t]/g, ' ');
