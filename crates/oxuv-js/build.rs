@@ -67,6 +67,7 @@ fn compile(name: &str, source: &str) -> Result<Vec<u8>, String> {
 
 /// The name that stands in traces: as in Node, what is not for scripts is `internal`.
 fn file_name(name: &str) -> String {
-    let is_internal = fs::read_to_string("src/library.rs").is_ok_and(|list| !list.contains(&format!("\n    \"{name}\",\n")));
+    let is_internal =
+        fs::read_to_string("src/library.rs").is_ok_and(|list| !list.contains(&format!("\n    \"{name}\",\n")));
     if is_internal && !name.starts_with("internal/") { format!("node:internal/{name}") } else { format!("node:{name}") }
 }

@@ -8,7 +8,7 @@ use crate::types::{UV_ASYNC, uv_handle_t, uv_loop_t};
 
 /// In a child that a `fork` has made, before anything else is done with the loop: makes it the child's own. Handles go on as
 /// they are: what is watched is watched anew, timers keep their times. What was on its way to the parent stays the parent's:
-/// sends to async handles and signals are forgotten, and requests that threads were to work on end with UV_ECANCELED. A
+/// sends to async handles, signals and changes of files are forgotten, and requests that threads were to work on end with UV_ECANCELED. A
 /// file that cannot be watched any more is told to its handle's callback, with the error, and that is stopped. The
 /// loop's descriptors keep their numbers. In the parent, or once more, it does no harm.
 ///

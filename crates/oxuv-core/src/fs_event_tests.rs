@@ -400,15 +400,15 @@ impl Model {
 
     fn next(&mut self) -> Option<(u32, String)> {
         loop {
-            if let Some((directory, name, rest)) = &mut self.current {
-                if !rest.is_empty() {
-                    let user = rest.remove(0);
-                    let told = (user, name.clone());
-                    // It goes behind those that were told, and those that came since.
-                    let (_, listeners) = self.watches[*directory].as_mut().unwrap();
-                    listeners.push(user);
-                    return Some(told);
-                }
+            if let Some((directory, name, rest)) = &mut self.current
+                && !rest.is_empty()
+            {
+                let user = rest.remove(0);
+                let told = (user, name.clone());
+                // It goes behind those that were told, and those that came since.
+                let (_, listeners) = self.watches[*directory].as_mut().unwrap();
+                listeners.push(user);
+                return Some(told);
             }
             self.settle();
             let (directory, number, name) = self.happened.pop_front()?;

@@ -72,7 +72,7 @@ impl Bed {
         let before = self.core.turns();
         loop {
             self.core.begin(Mode::Once);
-            while let Some(event) = self.core.next() {
+            if let Some(event) = self.core.next() {
                 assert_eq!(event, Event::Closed { key: self.watch, user: 1 });
                 assert_eq!(self.core.check_closable(), Ok(()));
                 return self.core.turns() - before;

@@ -22,10 +22,10 @@
 //! * **Nothing blocks** but `wait`, nothing panics, and a failure is an [`Errno`] without effect.
 //!   An interrupted system call is repeated inside, except for `wait`, which says EINTR.
 
-use std::any::Any;
+mod job;
+
 use std::collections::VecDeque;
 use std::ffi::CStr;
-use std::fmt;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
@@ -42,6 +42,8 @@ use oxuv_os::tty::{Modes, Opened, TtyMode, WindowSize};
 pub use oxuv_os::udp::{Interface, UdpBindFlags, UdpOption};
 pub use oxuv_os::unix::{Abilities, MAX_HANDLES, NAME_SIZE, Name, check_name};
 use oxuv_os::{Errno, Result, Shared};
+
+pub use job::{Finished, Job};
 
 use crate::fs_poll::Look;
 use crate::{Lane, Ticket};
@@ -104,63 +106,6 @@ pub enum Medium {
 pub trait Wake: Send + Sync + 'static {
     /// Wakes the loop. Callable from any thread and from signal handlers; `errno` is kept.
     fn wake(&self);
-}
-
-/// Something to be run on another thread. What it finds out it keeps: it comes back when it has run.
-pub trait Job: Any + Send {
-    /// Runs on a thread of the pool, once, if the job is not cancelled before. A panic in it aborts the process.
-    fn run(&mut self);
-
-    /// The same as one operation of a ring, if it is one. The job is told what becomes of it by [`Job::answered`], unless it
-    /// is cancelled; or it gets it back by [`Job::take_back`], and runs.
-    fn operation(&mut self) -> Option<Operation> {
-        None
-    }
-
-    /// The ring has done the operation.
-    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
-        let _ = (answer, operation);
-    }
-
-    /// The ring has not done the operation, or not to its end.
-    fn take_back(&mut self, operation: Operation) {
-        let _ = operation;
-    }
-}
-
-impl Job for Box<dyn Job> {
-    fn run(&mut self) {
-        (**self).run();
-    }
-
-    fn operation(&mut self) -> Option<Operation> {
-        (**self).operation()
-    }
-
-    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
-        (**self).answered(answer, operation);
-    }
-
-    fn take_back(&mut self, operation: Operation) {
-        (**self).take_back(operation);
-    }
-}
-
-impl fmt::Debug for dyn Job {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Job")
-    }
-}
-
-/// A job that has come back.
-#[derive(Debug)]
-pub struct Finished<J> {
-    /// The number that it was submitted with.
-    pub request: u32,
-    /// The job itself.
-    pub job: J,
-    /// ECANCELED if it has not run.
-    pub result: Result<()>,
 }
 
 /// An operating system as the core sees it; the contract stands at the top of this module.
@@ -465,7 +410,7 @@ pub trait Kernel {
     /// that one sent before has met with.
     fn send_datagrams(&mut self, fd: &Self::Fd, datagrams: &[Datagram<'_>]) -> Result<usize>;
 
-    /// Receives one datagram into `buf`, of which `received` tells then; it was [`Received::none()`].
+    /// Receives one datagram into `buf`, of which `received` tells then; it was [`Received::none`].
     ///
     /// # Errors
     /// EAGAIN when there is none; ECONNREFUSED and others that one sent before has met with.
@@ -598,6 +543,10 @@ pub trait Kernel {
     fn must_begin(&self) -> bool {
         false
     }
+
+    /// Begins what was submitted and has not begun.
+    #[inline]
+    fn begin(&mut self) {}
 
     /// The next of the jobs that were collected.
     fn next_finished(&mut self) -> Option<Finished<Self::Job>>;

@@ -1,5 +1,7 @@
 //! The kernel that everybody has: Linux, by way of `oxuv-os`.
 
+mod work;
+
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::io::IoSlice;
@@ -7,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
-use oxuv_os::epoll::{Epoll, Event, EventData, EventFlags};
+use oxuv_os::epoll::{Epoll, Event, EventFlags};
 use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::process::Child;
@@ -29,8 +31,8 @@ use crate::kernel::{
     Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only,
     Queue, Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
-use crate::pool::{Counter, Lane, MOMENT, Pool, Rest, Ticket};
-use crate::ring::{Returned, RingJobs};
+use crate::pool::{Counter, Lane, Pool, Rest, Ticket};
+use crate::ring::RingJobs;
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, a spare descriptor, and a ring for files.
 pub struct Linux<J: Job = Box<dyn Job>> {
@@ -126,40 +128,6 @@ impl<J: Job> Linux<J> {
         self.process != Process::current()
     }
 
-    #[inline]
-    fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
-        if self.blocks_sigprof {
-            self.epoll.wait_without_sigprof(&mut self.events, timeout)
-        } else {
-            self.epoll.wait(&mut self.events, timeout)
-        }
-    }
-
-    /// Waits, while nobody wakes the loop for the first job that comes back.
-    #[inline(never)]
-    fn wait_for_jobs(&mut self, timeout: Option<u64>) -> Result<()> {
-        let may_be_brief = Epoll::is_exact() && timeout.is_none_or(|timeout| timeout > MOMENT);
-        match self.jobs.rest(may_be_brief) {
-            Rest::Long => return self.wait_now(timeout),
-            Rest::Found => self.wait_now(Some(0))?,
-            Rest::Briefly => {
-                let deadline = timeout.map(|timeout| clock::now().saturating_add(timeout));
-                self.wait_now(Some(MOMENT))?;
-                if !self.events.is_empty() {
-                    return Ok(());
-                }
-                if self.jobs.rest_on() == Rest::Long {
-                    return self.wait_now(deadline.map(|deadline| deadline.saturating_sub(clock::now())));
-                }
-            }
-        }
-        // What nobody has said. Behind a full batch it is said by the next.
-        if self.events.len() < BATCH {
-            self.events.push(Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) });
-        }
-        Ok(())
-    }
-
     /// The epoll descriptor: readable when a turn of the loop would find something to do.
     #[doc(alias = "uv_backend_fd")]
     pub fn backend_fd(&self) -> RawFd {
@@ -209,9 +177,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     #[inline]
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
-        if self.ring.must_enter() {
-            self.enter_ring();
-        }
+        self.begin();
         if self.jobs.is_awake {
             self.wait_for_jobs(timeout)?;
         } else {
@@ -222,6 +188,8 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     #[inline]
     fn leave(&mut self) {
+        // Who has the loop in another one waits for its descriptor now.
+        self.begin();
         if self.jobs.is_awake && self.jobs.rest(false) == Rest::Found {
             self.waker.wake();
         }
@@ -502,29 +470,22 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     }
 
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
-        // Here, and nowhere else, it is decided who does an operation on files.
-        let job = match lane {
-            Lane::FastIo => match self.ring.submit(request, job, &self.epoll) {
-                Ok(ticket) => return Ok(ticket),
-                Err(job) => job,
-            },
-            _ => job,
-        };
-        self.jobs.submit(lane, request, job, || self.waker.clone())
+        self.submit_job(lane, request, job)
     }
 
     fn cancel(&mut self, ticket: Ticket) -> Result<()> {
-        if !ticket.is_of_ring() {
-            return self.jobs.cancel(ticket);
-        }
-        if self.ring.cancel(ticket)? {
-            self.waker.wake();
-        }
-        Ok(())
+        self.cancel_job(ticket)
     }
 
     fn must_begin(&self) -> bool {
         self.ring.must_enter()
+    }
+
+    #[inline]
+    fn begin(&mut self) {
+        if self.ring.must_enter() {
+            self.enter_ring();
+        }
     }
 
     fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
@@ -570,40 +531,6 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     }
 
     fn next_finished(&mut self) -> Option<Finished<J>> {
-        while let Some(returned) = self.ring.next() {
-            match returned {
-                Returned::Finished(finished) => return Some(finished),
-                Returned::ForThread { request, job } => {
-                    if let Some(finished) = self.run_elsewhere(request, job) {
-                        return Some(finished);
-                    }
-                }
-            }
-        }
-        self.jobs.next()
-    }
-}
-
-impl<J: Job> Linux<J> {
-    /// Begins what was submitted to the ring since the last time.
-    #[cold]
-    fn enter_ring(&mut self) {
-        if self.ring.enter().is_err() {
-            // What the ring has not taken is for the pool.
-            self.waker.wake();
-        }
-    }
-
-    /// A job that the ring was given is for a thread. Where there is no room for it in the pool, it is run at once: better the
-    /// loop waits than that the job is lost.
-    #[cold]
-    fn run_elsewhere(&mut self, request: u32, job: J) -> Option<Finished<J>> {
-        match self.jobs.submit(Lane::FastIo, request, job, || self.waker.clone()) {
-            Ok(_) => None,
-            Err((_, mut job)) => {
-                job.run();
-                Some(Finished { request, job, result: Ok(()) })
-            }
-        }
+        self.next_job()
     }
 }

@@ -42,6 +42,8 @@ pub(crate) struct Signals {
     watchers: Vec<Watcher>,
     /// What is to be told, in its order.
     caught: VecDeque<Caught>,
+    /// Some may have stayed with the kernel, since memory was short.
+    is_behind: bool,
     /// Signals have come, and are told of in this poll phase.
     are_due: bool,
     /// What of the queue is still to be told in this phase, once that has begun.
@@ -53,7 +55,7 @@ pub(crate) struct Signals {
 impl Default for Signals {
     fn default() -> Self {
         let (watchers, caught) = (Vec::new(), VecDeque::new());
-        Signals { handles: Slab::new(), watchers, caught, are_due: false, left: None, telling: None }
+        Signals { handles: Slab::new(), watchers, caught, is_behind: false, are_due: false, left: None, telling: None }
     }
 }
 
@@ -209,9 +211,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Hands on what has come. What there is no memory for stays with the kernel.
     fn hand_on_signals(&mut self) {
-        while self.signals.caught.try_reserve(self.signals.watchers.len()).is_ok()
-            && let Some(number) = self.kernel.next_signal()
-        {
+        self.signals.is_behind = false;
+        loop {
+            if self.signals.caught.try_reserve(self.signals.watchers.len()).is_err() {
+                self.signals.is_behind = true;
+                self.mailbox.look_again();
+                return;
+            }
+            let Some(number) = self.kernel.next_signal() else { return };
             let before = self.signals.caught.len();
             self.signals.hand_on(number);
             for nth in before..self.signals.caught.len() {
@@ -225,7 +232,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Signals are told of in this poll phase, if any have come by now.
     pub(crate) fn look_for_signals(&mut self) {
-        if self.kernel.signals_have_come() || !self.signals.caught.is_empty() {
+        if self.kernel.signals_have_come() || !self.signals.caught.is_empty() || self.signals.is_behind {
             self.signals.are_due = true;
         }
     }

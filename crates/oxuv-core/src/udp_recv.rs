@@ -65,9 +65,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.udp(key).is_ok_and(|udp| udp.is(UdpFlags::SEVERAL))
     }
 
-    /// Answers [`Event::NeedDatagramBuffer`]: receives one datagram into `buf`, of which `received` tells then; before,
-    /// it is [`Received::none()`]. False when nothing was received (EAGAIN), or when receiving was stopped or the handle closed since the event: the buffer is
-    /// given back, that is all.
+    /// Answers [`Event::NeedDatagramBuffer`]: receives one datagram into `buf`, of which `received` tells then; before, it is
+    /// [`Received::none`]. False when nothing was received (EAGAIN), or when receiving was stopped or the handle closed since
+    /// the event: the buffer is given back, that is all.
     ///
     /// # Errors
     /// * ENOBUFS: `buf` is empty, nothing was received.

@@ -440,8 +440,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Everything that was to be sent is.
     #[inline]
     pub(crate) fn end_sending(&mut self, index: u32) {
-        self.unwant(index, Readiness::WRITE);
-        if self.udp_rests(index) {
+        let udp = &self.udps[self.slots[index].state];
+        let rests = !udp.is(UdpFlags::RECEIVING) && udp.count() == 0;
+        if udp.watch.wanted.contains(Readiness::WRITE) {
+            self.unwant(index, Readiness::WRITE);
+        }
+        if rests {
             self.set_inactive(index);
         }
     }

@@ -8,17 +8,31 @@ function binding(name) {
   return found;
 }
 
-// The modules of the library. Each is loaded when it is first required.
+// The modules of the library. Each is loaded when it is first required. Packages of others know each other by other names.
+const FILES = {
+  '__proto__': null,
+  'base64-js': 'vendor/base64-js',
+  'ieee754': 'vendor/ieee754',
+  'module': 'modules',
+};
 const engine = binding('engine');
 const loaded = new Map();
 function requireLibrary(name) {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
-  const compiled = engine.library(name === 'module' ? 'modules' : name);
+  if (name === 'safe-buffer') return requireLibrary('buffer');
+  const compiled = engine.library(FILES[name] ?? name);
   if (compiled === undefined || compiled === null) return undefined;
   const module = { id: name, exports: {} };
   loaded.set(name, module);
-  compiled.call(module.exports, module.exports, requireLibrary, module, binding);
+  let isDone = false;
+  try {
+    compiled.call(module.exports, module.exports, requireLibrary, module, binding);
+    isDone = true;
+  } finally {
+    // Memory or stack was short; there may be more the next time.
+    if (!isDone) loaded.delete(name);
+  }
   return module.exports;
 }
 
@@ -51,6 +65,9 @@ for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout',
 }
 Object.defineProperty(globalThis, 'queueMicrotask', { value: ticks.queueMicrotask, writable: true, enumerable: true, configurable: true });
 defineLazy('console', () => requireLibrary('console'));
+for (const name of ['Buffer', 'atob', 'btoa', 'Blob', 'File']) defineLazy(name, () => requireLibrary('buffer')[name]);
+for (const name of ['URL', 'URLSearchParams']) defineLazy(name, () => requireLibrary('internal/url')[name]);
+for (const name of ['TextEncoder', 'TextDecoder']) defineLazy(name, () => requireLibrary('internal/encoding')[name]);
 defineLazy('DOMException', () => requireLibrary('internal/dom_exception'));
 for (const name of ['Event', 'CustomEvent', 'EventTarget']) defineLazy(name, () => requireLibrary('internal/event_target')[name]);
 for (const name of ['AbortController', 'AbortSignal']) defineLazy(name, () => requireLibrary('internal/abort_controller')[name]);
@@ -59,23 +76,6 @@ for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'Perfo
 }
 defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
 defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
-// The engine's own, but for the class of what they throw.
-for (const name of ['atob', 'btoa']) {
-  const native = globalThis[name];
-  const wrapper = {
-    [name](text) {
-      if (arguments.length === 0) throw new (requireLibrary('internal/codes').codes.ERR_MISSING_ARGS)('input');
-      try {
-        return native(`${text}`);
-      } catch (error) {
-        if (error instanceof Error && error.name !== 'InvalidCharacterError') throw error;
-        const why = name === 'atob' ? 'The string to be decoded is not correctly encoded.' : 'Invalid character';
-        throw new globalThis.DOMException(why, 'InvalidCharacterError');
-      }
-    },
-  }[name];
-  Object.defineProperty(globalThis, name, { value: wrapper, writable: true, enumerable: true, configurable: true });
-}
 
 const flags = binding('process').flags();
 if (flags.length > 0) requireLibrary('internal/flags').apply(flags);

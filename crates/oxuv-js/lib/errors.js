@@ -15,8 +15,7 @@ function header(error) {
 
 // Scripts that are compiled as a function have its head in front of their first line: by how many columns, by file.
 const shifts = new Map();
-
-// The text of scripts that are in no file, by the name that stands in traces.
+// The text of scripts that are in no file, by the name that traces have for them.
 const sources = new Map();
 
 // The bodies of modules, which have no name of their own.
@@ -66,13 +65,15 @@ function textOf(error, sites) {
   return text;
 }
 
+// Taken now: the engine makes its functions when they are first looked at, and if memory is short then, it never has them.
+const { isArray } = Array;
 const nativeStack = Object.getOwnPropertyDescriptor(Error.prototype, 'stack').get;
 
 // The engine keeps the frames of an error until somebody looks: as in Node, name and message are those of that time.
 function stackOf(error) {
   if (Object.hasOwn(error, 'stack')) return error.stack;
   const sites = nativeStack.call(error);
-  if (!Array.isArray(sites)) return sites;
+  if (!isArray(sites)) return sites;
   if (!Object.hasOwn(sites, 'text')) {
     // An error of whoever prepares it must not come again and again.
     sites.text = undefined;
@@ -88,7 +89,7 @@ const nativeCapture = Error.captureStackTrace;
 function captureStackTrace(object, above) {
   nativeCapture(object, typeof above === 'function' ? above : captureStackTrace);
   const own = Object.getOwnPropertyDescriptor(object, 'stack')?.value;
-  if (Array.isArray(own)) {
+  if (isArray(own)) {
     Object.defineProperty(object, 'stack', { __proto__: null, value: textOf(object, own), writable: true, enumerable: false, configurable: true });
   }
 }

@@ -7,7 +7,8 @@ const files = binding('files');
 const {
   absolute, asFileOrFolder, dirname, inImports, inNodeModules, isFile, nodeModulePaths, packageOf,
 } = require('resolve');
-const { codes, make, shifts, bodies } = require('errors');
+const errors = require('errors');
+const { make, shifts, bodies } = errors;
 
 const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) => `No such built-in module: ${name}`);
 const ERR_INVALID_ARG_VALUE = make('ERR_INVALID_ARG_VALUE', TypeError, (name, value) =>
@@ -45,7 +46,7 @@ class Module {
   }
 
   require(name) {
-    if (typeof name !== 'string') throw new codes.ERR_INVALID_ARG_TYPE('id', 'string', name);
+    if (typeof name !== 'string') throw new errors.codes.ERR_INVALID_ARG_TYPE('id', 'string', name);
     if (name === '') throw new ERR_INVALID_ARG_VALUE('id', name);
     return Module._load(name, this, false);
   }
@@ -260,7 +261,7 @@ function notFound(request, parent) {
 function makeRequire(module) {
   const require = (path) => module.require(path);
   require.resolve = (request, options) => {
-    if (typeof request !== 'string') throw new codes.ERR_INVALID_ARG_TYPE('request', 'string', request);
+    if (typeof request !== 'string') throw new errors.codes.ERR_INVALID_ARG_TYPE('request', 'string', request);
     return Module._resolveFilename(request, module, false, options);
   };
   require.resolve.paths = (request) => Module._resolveLookupPaths(request, module);

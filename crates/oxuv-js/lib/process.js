@@ -32,8 +32,6 @@ self.execArgv = native.execArgs();
 self.exitCode = undefined;
 self._exiting = false;
 self.nextTick = require('ticks').nextTick;
-self.stdout = { write(text) { native.write(1, String(text)); return true; }, fd: 1 };
-self.stderr = { write(text) { native.write(2, String(text)); return true; }, fd: 2 };
 
 self.cwd = function cwd() {
   const path = native.workingDirectory();
@@ -55,6 +53,12 @@ for (const name of ['chdir', 'hrtime', 'memoryUsage', 'uptime', 'umask', 'getuid
     enumerable: true,
     configurable: true,
   });
+}
+// Streams are made when they are first asked for.
+for (const [name, make] of [['stdout', () => require('internal/stdio').output(1)], ['stderr', () => require('internal/stdio').output(2)],
+  ['stdin', () => require('internal/stdin')]]) {
+  let stream;
+  Object.defineProperty(self, name, { get: () => (stream ??= make()), enumerable: true, configurable: true });
 }
 self.on('warning', (warning) => require('internal/process').printWarning(warning));
 
@@ -81,8 +85,13 @@ hidden('_emitExit', () => {
 
 hidden('_captureCallback', null);
 
+// What is thrown when there is no memory for an error is null.
+const reason = (thrown) => (thrown === null && native.isShort(null) ? new InternalError('out of memory') : thrown);
+self._own.reason = reason;
+
 // An exception that nobody caught: true if a listener has dealt with it, else the process ends.
 hidden('_fatalException', (error, fromPromise) => {
+  error = reason(error);
   const origin = fromPromise ? 'unhandledRejection' : 'uncaughtException';
   let isHandled;
   try {
@@ -114,6 +123,7 @@ hidden('_fatalException', (error, fromPromise) => {
 hidden('_triggerUncaught', self._fatalException);
 
 function die(error, code) {
+  error = reason(error);
   native.write(2, `${require('report')(error)}\n`);
   native.reallyExit(code);
 }

@@ -111,7 +111,8 @@ fn flags(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn requires(text: &str, module: &str) -> bool {
-    let is_named = |how: &str| text.contains(&format!("{how}'{module}'")) || text.contains(&format!("{how}'node:{module}'"));
+    let is_named =
+        |how: &str| text.contains(&format!("{how}'{module}'")) || text.contains(&format!("{how}'node:{module}'"));
     ["require(", "from ", "import("].into_iter().any(is_named)
 }
 

@@ -197,7 +197,7 @@ fn header(datagram: &Datagram<'_>, control: &mut Control) -> msghdr {
     header
 }
 
-/// Receives one datagram into `buf`; `received`, which was [`Received::none()`], says what is to be said of it.
+/// Receives one datagram into `buf`; `received`, which was [`Received::none`], says what is to be said of it.
 ///
 /// # Errors
 /// EAGAIN when there is none; ECONNREFUSED and others that a datagram sent before has met with.
@@ -318,7 +318,7 @@ fn retry(mut call: impl FnMut() -> isize) -> Result<usize> {
         if let Ok(count) = usize::try_from(call()) {
             return Ok(count);
         }
-        match std::io::Error::last_os_error().into() {
+        match Errno::last() {
             Errno::EINTR => {}
             error => return Err(error),
         }

@@ -90,6 +90,13 @@ impl Errno {
         }
     }
 
+    /// The error that the last system call of this thread has failed with.
+    #[inline]
+    pub(crate) fn last() -> Errno {
+        // SAFETY: it is valid for as long as the thread is.
+        Errno::from_raw(unsafe { *libc::__errno_location() })
+    }
+
     /// The positive number.
     #[inline]
     pub const fn raw(self) -> i32 {

@@ -9,7 +9,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::io::retry_on_intr;
 
-use crate::{Descriptor, Result};
+use crate::{Descriptor, Errno, Result};
 
 bitflags::bitflags! {
     /// What has happened, in the system's bits.
@@ -135,6 +135,10 @@ pub fn remove(fd: &Descriptor, watch: i32) {
 /// # Errors
 /// EAGAIN when there are none; EINVAL without room for the first.
 pub fn read(fd: &Descriptor, into: &mut Vec<u8>) -> Result<()> {
+    if into.len() == into.capacity() {
+        // As the system says; `spare_capacity` takes it for a mistake.
+        return Err(Errno::EINVAL);
+    }
     let read = retry_on_intr(|| rustix::io::read(fd, spare_capacity(into)));
     Ok(read.map(|_| ())?)
 }
@@ -142,7 +146,7 @@ pub fn read(fd: &Descriptor, into: &mut Vec<u8>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Errno, fs};
+    use crate::fs;
     use std::ffi::CString;
     use std::os::fd::AsRawFd;
 

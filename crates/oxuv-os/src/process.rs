@@ -157,3 +157,22 @@ pub fn disable_inheritance() {
 fn done(result: c_int) -> Result<()> {
     if result < 0 { Err(std::io::Error::last_os_error().into()) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_by_code_or_by_signal() {
+        let (code, signal) = (Exit::with_code(300), Exit::by_signal(libc::SIGKILL));
+        assert_eq!((code.code(), code.signal(), code.raw()), (44, 0, 44 << 8));
+        assert_eq!((signal.code(), signal.signal(), signal.raw()), (0, 9, 9));
+    }
+
+    #[test]
+    fn signals_go_to_who_is_there() {
+        assert_eq!(kill(std::process::id() as i32, 0), Ok(()));
+        assert_eq!(kill(std::process::id() as i32, 1000), Err(Errno::EINVAL));
+        assert_eq!(kill(i32::MAX, 0), Err(Errno::ESRCH));
+    }
+}

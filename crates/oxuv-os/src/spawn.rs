@@ -216,18 +216,21 @@ struct Plan<'a> {
 type Stack = [u128; 2048];
 
 /// Makes a child that carries out the plan, and returns when that has failed or its program runs.
-#[inline(never)]
 fn make_child(plan: &mut Plan<'_>) -> Result<libc::pid_t> {
+    let _blocked = Blocked::all();
+    start_child(plan)
+}
+
+/// A function of its own, so that its stack is gone again when a handler runs for a signal that was blocked.
+#[inline(never)]
+fn start_child(plan: &mut Plan<'_>) -> Result<libc::pid_t> {
     let mut stack = MaybeUninit::<Stack>::uninit();
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    let blocked = Blocked::all();
     // SAFETY: the stack grows from its end downwards and is the child's alone. While the child uses that, the plan, and
-    // whatever else is ours, this thread stands still; the other threads know neither. What the child calls changes
-    // nothing in our memory but `errno` of this thread, the sources and the state.
+    // whatever else is ours, this thread stands still, with all signals blocked; the other threads know neither. What the
+    // child calls changes nothing in our memory but `errno` of this thread, the sources and the state.
     let pid = unsafe { libc::clone(child, stack.as_mut_ptr().add(1).cast(), flags, (&raw mut *plan).cast()) };
-    let error = std::io::Error::last_os_error();
-    drop(blocked);
-    if pid < 0 { Err(error.into()) } else { Ok(pid) }
+    if pid < 0 { Err(std::io::Error::last_os_error().into()) } else { Ok(pid) }
 }
 
 /// What a child without our memory has told: the number of an error, or nothing.
@@ -278,7 +281,7 @@ fn attempt(result: c_int) -> Attempt<c_int> {
 
 /// Where the child begins, with the address of the plan.
 extern "C" fn child(plan: *mut c_void) -> c_int {
-    // SAFETY: `make_child` has given the address, and does nothing with the plan until this process runs a program or is
+    // SAFETY: `start_child` has given the address, and does nothing with the plan until this process runs a program or is
     // gone.
     let plan = unsafe { &mut *plan.cast::<Plan<'_>>() };
     plan.state.store(BORN, Relaxed);
@@ -454,4 +457,81 @@ fn open_null(target: c_int) -> Attempt {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(texts: &[&CStr]) -> Texts {
+        texts.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    fn found(file: &CStr, env: &[&CStr]) -> Vec<String> {
+        let files = find_files(file, texts(env).list()).unwrap();
+        String::from_utf8(files).unwrap().split_terminator('\0').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn programs_are_looked_for_where_the_path_says() {
+        assert_eq!(found(c"x", &[c"A=b", c"PATH=/a::/b/", c"PATH=/c"]), ["/a/x", "x", "/b//x"]);
+        assert_eq!(found(c"x", &[c"XPATH=/a"]), ["/usr/bin/x", "/bin/x"]);
+        assert_eq!(found(c"x", &[c"PATH="]), ["x"]);
+        assert_eq!(found(c"./x", &[c"PATH=/a"]), ["./x"]);
+        let long = CString::new(vec![b'x'; 256]).unwrap();
+        assert_eq!(find_files(&long, texts(&[]).list()), Err(Errno::ENAMETOOLONG));
+        let far = CString::new([b"PATH=".as_slice(), &[b'y'; PATH_MAX], b":/a"].concat()).unwrap();
+        assert_eq!(found(c"x", &[&far]), ["/a/x"]);
+    }
+
+    #[test]
+    fn lists_of_texts_are_as_they_were_given() {
+        let given = [c"one", c"", c"three"];
+        let owned = texts(&given);
+        assert!(owned.list().iter().eq(given));
+        // SAFETY: null is an empty list.
+        assert_eq!(unsafe { TextList::from_ptr(null()) }.iter().count(), 0);
+    }
+
+    fn run(program: &CStr, slots: &[Slot], directory: Option<&CStr>) -> Result<Child> {
+        let (args, env) = (texts(&[c"sh", c"-c", c"exit 7"]), texts(&[]));
+        let command = Command {
+            file: program,
+            args: args.list(),
+            env: env.list(),
+            directory,
+            user: None,
+            group: None,
+            detached: false,
+        };
+        spawn(&command, slots)
+    }
+
+    fn mask() -> u64 {
+        let before = Blocked::all();
+        before.0
+    }
+
+    #[test]
+    fn a_child_runs_or_what_it_fails_with_is_returned() {
+        let before = mask();
+        let child = run(c"sh", &[], None).unwrap();
+        let exit = loop {
+            if let Some(exit) = child.try_wait().unwrap() {
+                break exit;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!((exit.code(), exit.signal()), (7, 0));
+        assert_eq!((child.try_wait(), child.kill(0)), (Err(Errno::ECHILD), Err(Errno::ESRCH)));
+        for (program, slots, directory, error) in [
+            (c"/no/such", &[][..], None, Errno::ENOENT),
+            (c"/", &[], None, Errno::EACCES),
+            (c"sh", &[], Some(c"/no/such"), Errno::ENOENT),
+            (c"sh", &[Slot::Copy(9999)], None, Errno::EBADF),
+        ] {
+            assert_eq!(run(program, slots, directory).map(|child| child.id()), Err(error));
+        }
+        assert_eq!(mask(), before);
+    }
 }

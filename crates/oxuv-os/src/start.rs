@@ -84,7 +84,9 @@ impl fmt::Debug for Thread {
 extern "C" fn run<T>(start: *mut c_void) -> *mut c_void {
     // SAFETY: `start` made it a boxed slice of one element and has given it to this thread alone.
     let start = unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start.cast::<Start<T>>(), 1)) };
-    for Start { entry, argument, name } in start {
+    // The memory is freed before the thread does anything: in a child of a fork it would be lost.
+    let start = start.into_iter().next();
+    if let Some(Start { entry, argument, name }) = start {
         // SAFETY: a text, for the calling thread; one that is too long is refused, and then it has no name.
         unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr(), null::<c_void>(), null::<c_void>(), null::<c_void>()) };
         entry(argument);

@@ -248,7 +248,7 @@ impl LoopRef {
 
     /// In a child that a `fork` has made, before anything else is done with the loop: makes it the child's own. Handles go on
     /// as they are: what the loop waits for it waits for anew, and timers keep their times. What was on its way to the
-    /// parent stays the parent's: sends to [`Async`](crate::Async) handles and signals are forgotten, and requests that
+    /// parent stays the parent's: sends to [`Async`](crate::Async) handles, signals and changes of files are forgotten, and requests that
     /// threads were to work on are told that they were cancelled. An [`FsEvent`](crate::FsEvent) whose path cannot be watched
     /// any more is stopped, and hears why.
     ///

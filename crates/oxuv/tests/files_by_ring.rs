@@ -224,6 +224,28 @@ fn a_request_is_taken_back_before_it_is_begun() {
     assert!(!path.exists());
 }
 
+#[test]
+fn what_is_submitted_at_the_end_of_a_run_begins_although_the_loop_does_not_run() {
+    let folder = Folder::new("embedded");
+    let lp = Loop::new().unwrap();
+    let (path, called) = (folder.file("made"), Rc::new(RefCell::new(false)));
+    let (inner, there) = (path.clone(), Rc::clone(&called));
+    fs::metadata(&lp, "/", move |lp, _| {
+        *there.borrow_mut() = true;
+        fs::create_dir(lp, inner, |_, made| made.unwrap()).unwrap();
+    })
+    .unwrap();
+    while !*called.borrow() {
+        lp.run(Mode::NoWait).unwrap();
+    }
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !path.exists() {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    lp.run(Mode::Default).unwrap();
+}
+
 /// How many descriptors there are on files in this directory.
 fn open_in(folder: &Path) -> usize {
     let numbers = std::fs::read_dir("/proc/self/fd").unwrap();

@@ -291,6 +291,31 @@ fn options_go_with_a_connected_handle_and_with_flags() {
 }
 
 #[test]
+fn what_is_queued_arrives_one_by_one_and_in_its_order() {
+    let (lp, trace) = (new_loop(), Trace::new());
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    peer.set_read_timeout(Some(DEADLINE)).unwrap();
+    let to = peer.local_addr().unwrap();
+    let udp = Udp::new(&lp).unwrap();
+    // Many of one size, fewer of another, and two of them alone.
+    let sizes = [[64; 100].as_slice(), &[7; 5], &[0, 1200]].concat();
+    for (nth, &size) in sizes.iter().enumerate() {
+        udp.send(vec![nth as u8; size], to, |_, sent| sent.unwrap()).unwrap();
+    }
+    udp.send("last", to, trace.tells("last")).unwrap();
+    run(&lp);
+    assert_eq!(trace.take(), ["last ok"]);
+    let mut bytes = [0; 2000];
+    for (nth, &size) in sizes.iter().enumerate() {
+        let (received, from) = peer.recv_from(&mut bytes).unwrap();
+        assert_eq!((&bytes[..received], from.port()), (&*vec![nth as u8; size], udp.local_addr().unwrap().port()));
+    }
+    assert_eq!(peer.recv(&mut bytes).unwrap(), 4);
+    udp.close().unwrap();
+    run(&lp);
+}
+
+#[test]
 fn a_source_address_is_of_the_handles_family() {
     let lp = new_loop();
     let (v4, to) = bound(&lp, Ipv4Addr::LOCALHOST);

@@ -81,7 +81,7 @@ pub(crate) fn install(places: &Places) -> Result<(), String> {
     for name in ["libuvConfig.cmake", "libuvConfigVersion.cmake"] {
         files::write(&cmake.join(name), texts.fill(name)?)?;
     }
-    for name in ["LICENSE", "CHANGELOG.md", "crates/oxuv-c/abi/missing.txt"] {
+    for name in ["LICENSE", "CHANGELOG.md"] {
         let file = root.join(name);
         files::copy(&file, &doc.join(file.file_name().unwrap_or_default()))?;
     }

@@ -62,15 +62,11 @@ fn one_object(root: &Path, built: &Path) -> Result<PathBuf, String> {
     Ok(archive)
 }
 
-/// The functions that there are: libuv's, less those still to come.
+/// libuv's functions.
 fn functions(root: &Path) -> Result<Vec<String>, String> {
-    let list = |name: &str| {
-        let path = root.join("crates/oxuv-c/abi").join(name);
-        let text = files::at(&path, "read", std::fs::read_to_string(&path))?;
-        Ok::<_, String>(text.lines().map(String::from).collect::<Vec<_>>())
-    };
-    let (all, missing) = (list("symbols.txt")?, list("missing.txt")?);
-    Ok(all.into_iter().filter(|name| !missing.contains(name)).collect())
+    let path = root.join("crates/oxuv-c/abi/symbols.txt");
+    let text = files::at(&path, "read", std::fs::read_to_string(&path))?;
+    Ok(text.lines().map(String::from).collect())
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

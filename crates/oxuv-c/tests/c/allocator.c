@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <dirent.h>
+#include <signal.h>
 
 static long live, calls, fail_from = -1;
 
@@ -119,16 +120,30 @@ static int make_child(void) {
   return result;
 }
 
+static void on_signal(uv_signal_t* handle, int signum) { CHECK(handle->signum == signum); }
+
+/* What it takes to catch signals stays, for the next loop that does. Children need it where they have no descriptors. */
+static long kept_for_signals(void) {
+  uv_signal_t handle;
+  CHECK(uv_loop_init(&loop) == 0 && uv_signal_init(&loop, &handle) == 0);
+  CHECK(uv_signal_start(&handle, on_signal, SIGCHLD) == 0);
+  uv_close((uv_handle_t*) &handle, NULL);
+  CHECK(uv_run(&loop, UV_RUN_DEFAULT) == 0 && uv_loop_close(&loop) == 0);
+  return live;
+}
+
 int main(void) {
   int i, refused = 0;
+  long kept;
   CHECK(uv_replace_allocator(NULL, our_realloc, our_calloc, our_free) == UV_EINVAL);
   CHECK(uv_replace_allocator(our_malloc, NULL, our_calloc, our_free) == UV_EINVAL);
   CHECK(uv_replace_allocator(our_malloc, our_realloc, NULL, our_free) == UV_EINVAL);
   CHECK(uv_replace_allocator(our_malloc, our_realloc, our_calloc, NULL) == UV_EINVAL);
   CHECK(uv_replace_allocator(our_malloc, our_realloc, our_calloc, our_free) == 0);
 
+  kept = kept_for_signals();
   CHECK(attempts(make_loop) > 1);
-  CHECK(live > 0);
+  CHECK(live > kept);
   for (i = 0; i < HANDLES; i++) {
     refused += attempts(make_timer) - 1;
     refused += attempts(start_timer) - 1;
@@ -147,7 +162,7 @@ int main(void) {
   }
   CHECK(uv_run(&loop, UV_RUN_DEFAULT) == 0);
   CHECK(uv_loop_close(&loop) == 0);
-  CHECK(live == 0);
+  CHECK(live == kept);
   puts("ok");
   return 0;
 }

@@ -1,33 +1,21 @@
 //! What the libraries show of themselves: libuv's functions, and nothing else.
 //!
-//! `abi/symbols.txt` has all functions of libuv 1.53.0. Those in `abi/missing.txt` are still to come; that list only
-//! shrinks. `OXUV_SHRINK=1 cargo test -p oxuv-c exports` takes off it what is there by now.
+//! `abi/symbols.txt` has all functions of libuv 1.53.0.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::build::{library, succeed};
 
-fn abi(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("abi").join(file)
-}
-
-/// The names in one of the lists, of which each stands there once, in order.
-fn list(file: &str) -> BTreeSet<String> {
-    let text = std::fs::read_to_string(abi(file)).unwrap();
+/// The functions of libuv, of which each stands in the list once, in order.
+fn promised() -> BTreeSet<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("abi/symbols.txt");
+    let text = std::fs::read_to_string(path).unwrap();
     let names: Vec<&str> = text.lines().collect();
     let in_order: BTreeSet<&str> = names.iter().copied().collect();
-    assert!(names.iter().eq(&in_order), "{file} is not in order, or has a name twice");
+    assert!(names.iter().eq(&in_order), "symbols.txt is not in order, or has a name twice");
     in_order.into_iter().map(String::from).collect()
-}
-
-/// What is promised and not still to come.
-fn promised() -> BTreeSet<String> {
-    let (all, missing) = (list("symbols.txt"), list("missing.txt"));
-    let strangers: Vec<_> = missing.difference(&all).collect();
-    assert!(strangers.is_empty(), "missing.txt has names that libuv does not have: {strangers:?}");
-    all.difference(&missing).cloned().collect()
 }
 
 /// The names that a library defines for others, each with `nm`'s letter for its kind.
@@ -47,12 +35,6 @@ fn functions(symbols: &BTreeSet<(String, char)>) -> BTreeSet<String> {
     symbols.iter().filter(|(_, kind)| *kind == 'T').map(|(name, _)| name.clone()).collect()
 }
 
-/// Takes off the list what is exported.
-fn shrink(exported: &BTreeSet<String>) {
-    let left: String = list("missing.txt").difference(exported).map(|name| format!("{name}\n")).collect();
-    std::fs::write(abi("missing.txt"), left).unwrap();
-}
-
 #[test]
 fn exported_is_what_is_promised_and_nothing_else() {
     let symbols = defined(&library("libuv.so"), &["-D", "--defined-only"]);
@@ -60,16 +42,11 @@ fn exported_is_what_is_promised_and_nothing_else() {
     let others: Vec<_> = symbols.iter().filter(|(_, kind)| *kind != 'T').collect();
     assert!(others.is_empty(), "exported, and not functions: {others:?}");
     let exported = functions(&symbols);
-    if std::env::var_os("OXUV_SHRINK").is_some() {
-        shrink(&exported);
-    }
     let promised = promised();
     let absent: Vec<_> = promised.difference(&exported).collect();
     assert!(absent.is_empty(), "promised by abi/symbols.txt, and not exported: {absent:?}");
-    let (extra, all) = (exported.difference(&promised).cloned(), list("symbols.txt"));
-    let (arrived, strangers): (Vec<_>, Vec<_>) = extra.partition(|name| all.contains(name));
+    let strangers: Vec<_> = exported.difference(&promised).collect();
     assert!(strangers.is_empty(), "exported, and unknown to libuv: {strangers:?}");
-    assert!(arrived.is_empty(), "exported by now, to be taken off abi/missing.txt: {arrived:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 /* Children of a fork: those that go on with their parent's loop, and those that just end.
  *
- * not under valgrind: a child leaves alone what threads of its parent's have had, and that is lost there
+ * leaks are not looked for under valgrind: a child leaves alone what threads of its parent's have had, and that is lost there
  * not under TSan: it has no threads after a fork of a process with threads */
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700

@@ -1,4 +1,6 @@
-/* File requests on the pool: many at a time, taken back, memory that goes with its callback. */
+/* File requests on the pool: many at a time, taken back, memory that goes with its callback.
+ *
+ * descriptors are not looked for under valgrind: the program ends in the midst of a request */
 #include "fs.h"
 
 static uv_loop_t lp;

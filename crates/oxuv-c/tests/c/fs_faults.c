@@ -2,7 +2,7 @@
  * loop goes on. All of it without a ring, whose operations are no such calls: fs_ring.c has what concerns them.
  *
  * not under valgrind: it makes such calls itself
- * not under asan: it makes such calls itself
+ * not under ASan: it makes such calls itself
  * not under TSan: it takes a minute, and has one thread */
 #include "fs.h"
 

@@ -1,7 +1,8 @@
 /* What a loop's ring does with files: the same as a thread, where it is refused and where it is not.
  *
  * not under valgrind: it does not see what a ring writes
- * not under asan: it makes system calls that are refused here */
+ * not under ASan: it makes system calls that are refused here
+ * not under TSan: it knows nothing of what the kernel does */
 #include "fs.h"
 
 #include <linux/filter.h>
@@ -392,7 +393,7 @@ int main(void) {
     if (is_root()) in_child(users_may_change);
     unlink("secret");
   } else {
-    fprintf(stderr, "not run: there are no rings here, so 2 tests of them say nothing and the others test threads\n");
+    fprintf(stderr, "not run: there are no rings here, so 3 tests of them say nothing and the others test threads\n");
   }
   in_child(positions_are_used_by_one_at_a_time);
   in_child(all_of_many_buffers_is_written);

@@ -1,4 +1,6 @@
-/* Loops: their making and end, their options, and what there is to ask them. */
+/* Loops: their making and end, their options, and what there is to ask them.
+ *
+ * descriptors are not looked for under valgrind: the default loop is left open */
 #define _GNU_SOURCE
 #include "check.h"
 

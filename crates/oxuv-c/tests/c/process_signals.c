@@ -77,9 +77,10 @@ static void with_sigchld_ignored_its_end_is_told_without_a_code(void) {
   for (i = 0; i < 20; i++) {
     CHECK(uv_spawn(&loop, &process, &options) == 0);
     exits = 0;
-    if (i % 2 == 0) while (kill(process.pid, 0) == 0) usleep(1000);
+    if (i % 2 == 0 && have_descriptors()) while (kill(process.pid, 0) == 0) usleep(1000);
     run_dry();
-    CHECK(exits == 1 && last_status == -ECHILD && last_signal == 0);
+    /* Without descriptors the loop catches SIGCHLD, which is not ignored then. */
+    CHECK(exits == 1 && last_status == (have_descriptors() ? -ECHILD : 0) && last_signal == 0);
     CHECK(uv_process_kill(&process, 0) == UV_ESRCH);
     uv_close((uv_handle_t*) &process, NULL);
     run_dry();

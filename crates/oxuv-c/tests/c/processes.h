@@ -1,4 +1,6 @@
-/* What the programs about child processes share. */
+/* What the programs about child processes share.
+ *
+ * not under TSan: it knows nothing of a child that shares its parent's memory until it runs its program, and gives up */
 #ifndef PROCESSES_H
 #define PROCESSES_H
 

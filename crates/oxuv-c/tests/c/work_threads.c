@@ -1,5 +1,5 @@
 /* Work of many loops on the threads of one pool: how many there are, and what a child of a fork has.
-   not under valgrind: what its parent's threads had in hand is lost in a child */
+   leaks are not looked for under valgrind: what its parent's threads had in hand is lost in a child */
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
 #include "check.h"

@@ -17,6 +17,8 @@ mod loops;
 mod memory;
 #[cfg(miri)]
 mod pipe;
+#[cfg(miri)]
+mod signals;
 mod strings;
 #[cfg(miri)]
 mod tcp;

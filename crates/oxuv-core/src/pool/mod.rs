@@ -246,10 +246,11 @@ impl<J: Job> Counter<J> {
         self.pool.crew()?.cancel(ticket)
     }
 
-    /// In a child: what was submitted is its parent's, and threads that the child does not have may hold the desk's lock. So
-    /// nothing of it is touched any more, not even to be freed.
+    /// In a child: what was submitted is its parent's.
     pub(crate) fn lose(&mut self) {
-        std::mem::forget(self.returns.take());
+        if let Some(returns) = self.returns.take() {
+            returns.leave_to_parent();
+        }
     }
 
     pub(crate) fn take(&mut self) -> usize {

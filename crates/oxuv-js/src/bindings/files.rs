@@ -23,27 +23,29 @@ fn read_text(ctx: Ctx<'_>, path: String) -> Result<String> {
         Ok(bytes) => {
             Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
         }
-        Err(error) => Err(throw_errno(&ctx, error.into(), &path)),
+        Err(error) => Err(throw(&ctx, error.into(), &path)),
     }
 }
 
-/// Throws an error like those of the module `fs`.
-fn throw_errno(ctx: &Ctx<'_>, errno: oxuv::Errno, path: &str) -> rquickjs::Error {
-    let name = errno.name().unwrap_or("UNKNOWN");
-    let syscall = if name == "EISDIR" { "read" } else { "open" };
-    let place = if syscall == "open" { format!(" '{path}'") } else { String::new() };
-    let text = format!("{name}: {}, {syscall}{place}", errno.message().unwrap_or("unknown error"));
-    let made = Exception::from_message(ctx.clone(), &text).and_then(|exception| {
-        exception.set("errno", errno.code())?;
-        exception.set("code", name)?;
-        exception.set("syscall", syscall)?;
-        if syscall == "open" {
-            exception.set("path", path)?;
+/// Throws what Node throws when a file cannot be read.
+fn throw(ctx: &Ctx<'_>, errno: oxuv::Errno, path: &str) -> rquickjs::Error {
+    let (name, message) = (errno.name().unwrap_or("UNKNOWN"), errno.message().unwrap_or("unknown error"));
+    // A directory can be opened, but not read.
+    let (call, place) = match name {
+        "EISDIR" => ("read", String::new()),
+        _ => ("open", format!(" '{path}'")),
+    };
+    let made = Exception::from_message(ctx.clone(), &format!("{name}: {message}, {call}{place}")).and_then(|error| {
+        error.set("errno", errno.code())?;
+        error.set("code", name)?;
+        error.set("syscall", call)?;
+        if call == "open" {
+            error.set("path", path)?;
         }
-        Ok(exception)
+        Ok(error)
     });
     match made {
-        Ok(exception) => exception.throw(),
+        Ok(error) => ctx.throw(error.into_value()),
         Err(error) => error,
     }
 }

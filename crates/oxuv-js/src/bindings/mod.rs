@@ -2,11 +2,17 @@
 
 mod engine;
 mod files;
+mod fs;
 mod modules;
+mod os;
 mod process;
+mod stdio;
+mod text;
 mod timers;
+mod url;
 mod util;
 
+pub(crate) use fs::Descriptors;
 pub(crate) use modules::{Load, Resolve};
 
 use rquickjs::function::Func;
@@ -24,8 +30,13 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
     match name.as_str() {
         "engine" => engine::fill(&object)?,
         "files" => files::fill(&object)?,
+        "fs" => fs::fill(&object)?,
+        "os" => os::fill(&object)?,
         "process" => process::fill(&object)?,
+        "stdio" => stdio::fill(&object)?,
+        "text" => text::fill(&object)?,
         "timers" => timers::fill(&object)?,
+        "url" => url::fill(&object)?,
         "util" => util::fill(&object)?,
         _ => return Err(Exception::throw_reference(&ctx, &format!("no binding {name}"))),
     }

@@ -4,6 +4,7 @@ use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Function, Module, Object, Promise, Result, Value};
 
+use super::engine::readable;
 use crate::host::{Kept, ModuleHooks, host};
 
 /// Keeps the functions that `lib/esm.js` gives.
@@ -32,7 +33,7 @@ pub(super) fn import_sync<'js>(ctx: Ctx<'js>, url: String, give: Function<'js>) 
 
 /// Finds errors in the syntax of a module.
 pub(super) fn check(ctx: Ctx<'_>, source: String, url: String) -> Result<()> {
-    Module::declare(ctx, url, source).map(drop)
+    Module::declare(ctx, url, readable(&source).as_ref()).map(drop)
 }
 
 /// Where specifiers lead.
@@ -66,7 +67,7 @@ impl Loader for Load {
         let host = host(ctx);
         let hooks = host.module_hooks(ctx)?;
         let found: Object<'js> = hooks.load.clone().restore(ctx)?.call((name, kind))?;
-        let module = Module::declare(ctx.clone(), name, found.get::<_, String>("source")?)?;
+        let module = Module::declare(ctx.clone(), name, readable(&found.get::<_, String>("source")?).as_ref())?;
         let take: Value<'js> = found.get("take")?;
         hooks.meta.clone().restore(ctx)?.call::<_, ()>((module.meta()?, name, take))?;
         Ok(module)

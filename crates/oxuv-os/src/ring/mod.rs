@@ -334,7 +334,8 @@ impl<T> Slot<T> {
         let answer = match (&mut *what, result) {
             (What::Write(transfer), Err(_)) if transfer.moved > 0 => Ok(Answer::Count(transfer.moved)),
             (_, Err(Errno::ECANCELED | Errno::EINTR)) if self.is_cancelled => return Some(Outcome::Cancelled),
-            // The thread that has entered it is gone.
+            // The thread that has entered it is gone. What uses a position stays in its line.
+            (what, Err(Errno::ECANCELED | Errno::EINTR)) if what.position().is_some() => return None,
             (_, Err(Errno::ECANCELED)) => return Some(Outcome::Elsewhere),
             (What::Open { flags, may_wait, .. }, Err(Errno::ENXIO)) if !*may_wait && *flags & libc::O_NONBLOCK == 0 => {
                 *may_wait = true;

@@ -1,0 +1,64 @@
+//! What is done elsewhere than in the loop's thread.
+
+use std::any::Any;
+use std::fmt;
+
+use oxuv_os::Result;
+use oxuv_os::ring::{Answer, Operation};
+
+/// Something to be run on another thread. What it finds out it keeps: it comes back when it has run.
+pub trait Job: Any + Send {
+    /// Runs on a thread of the pool, once, if the job is not cancelled before. A panic in it aborts the process.
+    fn run(&mut self);
+
+    /// The same as one operation of a ring, if it is one. The job is told what becomes of it by [`Job::answered`], unless it
+    /// is cancelled; or it gets it back by [`Job::take_back`], and runs.
+    fn operation(&mut self) -> Option<Operation> {
+        None
+    }
+
+    /// The ring has done the operation.
+    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
+        let _ = (answer, operation);
+    }
+
+    /// The ring has not done the operation, or not to its end.
+    fn take_back(&mut self, operation: Operation) {
+        let _ = operation;
+    }
+}
+
+impl Job for Box<dyn Job> {
+    fn run(&mut self) {
+        (**self).run();
+    }
+
+    fn operation(&mut self) -> Option<Operation> {
+        (**self).operation()
+    }
+
+    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
+        (**self).answered(answer, operation);
+    }
+
+    fn take_back(&mut self, operation: Operation) {
+        (**self).take_back(operation);
+    }
+}
+
+impl fmt::Debug for dyn Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Job")
+    }
+}
+
+/// A job that has come back.
+#[derive(Debug)]
+pub struct Finished<J> {
+    /// The number that it was submitted with.
+    pub request: u32,
+    /// The job itself.
+    pub job: J,
+    /// ECANCELED if it has not run.
+    pub result: Result<()>,
+}

@@ -1,0 +1,104 @@
+//! Who does the jobs of a [`Linux`] kernel, its ring or the pool, and how it waits for them.
+
+use oxuv_os::epoll::{Epoll, Event, EventData, EventFlags};
+use oxuv_os::{Errno, Result, clock};
+
+use super::Linux;
+use crate::kernel::{BATCH, Finished, Job, WAKE, Wake};
+use crate::pool::{Lane, MOMENT, Rest, Ticket};
+use crate::ring::Returned;
+
+impl<J: Job> Linux<J> {
+    #[inline]
+    pub(super) fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
+        if self.blocks_sigprof {
+            self.epoll.wait_without_sigprof(&mut self.events, timeout)
+        } else {
+            self.epoll.wait(&mut self.events, timeout)
+        }
+    }
+
+    /// Waits, while nobody wakes the loop for the first job that comes back.
+    #[inline(never)]
+    pub(super) fn wait_for_jobs(&mut self, timeout: Option<u64>) -> Result<()> {
+        let may_be_brief = Epoll::is_exact() && timeout.is_none_or(|timeout| timeout > MOMENT);
+        match self.jobs.rest(may_be_brief) {
+            Rest::Long => return self.wait_now(timeout),
+            Rest::Found => self.wait_now(Some(0))?,
+            Rest::Briefly => {
+                let deadline = timeout.map(|timeout| clock::now().saturating_add(timeout));
+                self.wait_now(Some(MOMENT))?;
+                if !self.events.is_empty() {
+                    return Ok(());
+                }
+                if self.jobs.rest_on() == Rest::Long {
+                    return self.wait_now(deadline.map(|deadline| deadline.saturating_sub(clock::now())));
+                }
+            }
+        }
+        // What nobody has said. Behind a full batch it is said by the next.
+        if self.events.len() < BATCH {
+            self.events.push(Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) });
+        }
+        Ok(())
+    }
+
+    /// Here, and nowhere else, it is decided who does an operation on files.
+    pub(super) fn submit_job(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
+        let job = match lane {
+            Lane::FastIo => match self.ring.submit(request, job, &self.epoll) {
+                Ok(ticket) => return Ok(ticket),
+                Err(job) => job,
+            },
+            _ => job,
+        };
+        self.jobs.submit(lane, request, job, || self.waker.clone())
+    }
+
+    pub(super) fn cancel_job(&mut self, ticket: Ticket) -> Result<()> {
+        if !ticket.is_of_ring() {
+            return self.jobs.cancel(ticket);
+        }
+        if self.ring.cancel(ticket)? {
+            self.waker.wake();
+        }
+        Ok(())
+    }
+
+    /// The next job that has come back.
+    pub(super) fn next_job(&mut self) -> Option<Finished<J>> {
+        while let Some(returned) = self.ring.next() {
+            match returned {
+                Returned::Finished(finished) => return Some(finished),
+                Returned::ForThread { request, job } => {
+                    if let Some(finished) = self.run_elsewhere(request, job) {
+                        return Some(finished);
+                    }
+                }
+            }
+        }
+        self.jobs.next()
+    }
+
+    /// Begins what was submitted to the ring since the last time.
+    #[cold]
+    pub(super) fn enter_ring(&mut self) {
+        if self.ring.enter().is_err() {
+            // What the ring has not taken is for the pool.
+            self.waker.wake();
+        }
+    }
+
+    /// A job that the ring was given is for a thread. Where there is no room for it in the pool, it is run at once: better the
+    /// loop waits than that the job is lost.
+    #[cold]
+    fn run_elsewhere(&mut self, request: u32, job: J) -> Option<Finished<J>> {
+        match self.jobs.submit(Lane::FastIo, request, job, || self.waker.clone()) {
+            Ok(_) => None,
+            Err((_, mut job)) => {
+                job.run();
+                Some(Finished { request, job, result: Ok(()) })
+            }
+        }
+    }
+}
