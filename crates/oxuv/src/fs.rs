@@ -37,6 +37,8 @@ use oxuv_core::fs as system;
 use crate::{Errno, LoopRef, Request, Result};
 
 pub use file::{File, OpenOptions};
+/// The same and more, on this thread, which waits: for the closure of [`work`], and for programs that have the time.
+pub use oxuv_core::fs as blocking;
 pub use oxuv_core::fs::{CopyFlags, EntryKind, Metadata, NewTime, Time};
 pub use paths::{
     canonicalize, copy, create_dir, hard_link, metadata, read_link, remove_dir, remove_file, rename, set_permissions,
@@ -115,6 +117,29 @@ pub fn read_dir(
         }));
         Ok(entries)
     };
+    ask(owner, work, done)
+}
+
+/// Has a thread of the pool do something of one's own with files, in the lane of files: several steps at once, or a
+/// function of [`blocking`] that has no other here. What `work` returns comes to `done` on the loop. Phase: poll.
+///
+/// ```
+/// use oxuv::{Loop, Mode, fs};
+///
+/// let lp = Loop::new()?;
+/// let volume = || fs::blocking::volume(c"/");
+/// fs::work(&lp, volume, |_, volume| println!("{} bytes", volume.unwrap().block_size))?;
+/// lp.run(Mode::Default)?;
+/// # Ok::<(), oxuv::Errno>(())
+/// ```
+///
+/// # Errors
+/// To the closure: what `work` returns. It must not panic: a panic goes on in the loop.
+pub fn work<T: Send + 'static>(
+    owner: &LoopRef,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+    done: impl FnOnce(&LoopRef, Result<T>) + 'static,
+) -> Result<Request> {
     ask(owner, work, done)
 }
 

@@ -1,0 +1,4 @@
+// The module `assert/strict`.
+'use strict';
+
+module.exports = require('assert').strict;

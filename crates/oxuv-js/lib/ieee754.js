@@ -1,0 +1,2 @@
+// The package, by the name that others require.
+module.exports = require('vendor/ieee754');

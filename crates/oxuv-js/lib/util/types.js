@@ -1,0 +1,4 @@
+// The module `util/types`.
+'use strict';
+
+module.exports = require('internal/types');

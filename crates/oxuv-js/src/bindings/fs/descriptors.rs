@@ -1,0 +1,71 @@
+//! The files that the script has open: numbers for it, descriptors for us.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use oxuv::{Errno, Result};
+
+/// Numbers and what they stand for. A file that is closed while a request for it is under way keeps its number until that
+/// is done, so the request cannot meet another file.
+#[derive(Default)]
+pub(crate) struct Descriptors {
+    open: RefCell<HashMap<i32, Arc<OwnedFd>>>,
+    /// Standard input, output and error are not ours to close: it only looks so.
+    closed: Cell<[bool; 3]>,
+}
+
+/// What a number stands for.
+#[derive(Clone)]
+pub(crate) enum Descriptor {
+    Standard(BorrowedFd<'static>),
+    Owned(Arc<OwnedFd>),
+}
+
+impl AsFd for Descriptor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Descriptor::Standard(fd) => *fd,
+            Descriptor::Owned(fd) => fd.as_fd(),
+        }
+    }
+}
+
+impl Descriptors {
+    pub(crate) fn add(&self, fd: OwnedFd) -> i32 {
+        let number = fd.as_raw_fd();
+        self.open.borrow_mut().insert(number, Arc::new(fd));
+        number
+    }
+
+    /// # Errors
+    /// EBADF.
+    pub(crate) fn get(&self, number: i32) -> Result<Descriptor> {
+        if let Some(fd) = self.open.borrow().get(&number) {
+            return Ok(Descriptor::Owned(fd.clone()));
+        }
+        let standard = match number {
+            0 => rustix::stdio::stdin(),
+            1 => rustix::stdio::stdout(),
+            2 => rustix::stdio::stderr(),
+            _ => return Err(Errno::EBADF),
+        };
+        if self.closed.get()[number as usize] { Err(Errno::EBADF) } else { Ok(Descriptor::Standard(standard)) }
+    }
+
+    /// Takes a file out, for it to be closed.
+    ///
+    /// # Errors
+    /// EBADF.
+    pub(crate) fn take(&self, number: i32) -> Result<Descriptor> {
+        if let Some(fd) = self.open.borrow_mut().remove(&number) {
+            return Ok(Descriptor::Owned(fd));
+        }
+        let found = self.get(number)?;
+        let mut closed = self.closed.get();
+        closed[number as usize] = true;
+        self.closed.set(closed);
+        Ok(found)
+    }
+}

@@ -1,0 +1,84 @@
+//! Files and directories: `lib/fs.js` stands on these.
+//!
+//! Each function takes first what is to be called, as `callback(errno, value)` with 0 for success; a thread of the pool
+//! does the work then. Without it the work is done here: the value is returned, or the negative number of the error is
+//! thrown, for the script's side to make an error of it.
+
+mod descriptors;
+mod opened;
+mod paths;
+mod values;
+
+pub(crate) use descriptors::Descriptors;
+pub(crate) use opened::write_all;
+pub(crate) use values::{Bytes, text_of};
+
+use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Result, Value};
+
+use crate::host::host;
+
+type Callback<'js> = Option<Function<'js>>;
+
+pub(super) fn fill(object: &Object<'_>) -> Result<()> {
+    opened::fill(object)?;
+    paths::fill(object)
+}
+
+/// Does the work here, or has it done.
+fn perform<'js, T>(
+    ctx: Ctx<'js>,
+    callback: Callback<'js>,
+    work: impl FnOnce() -> oxuv::Result<T> + Send + 'static,
+) -> Result<Value<'js>>
+where
+    T: for<'a> IntoJs<'a> + Send + 'static,
+{
+    perform_with(ctx, callback, work, |_, value| value)
+}
+
+/// The same, with a step on the loop's thread between the work and the script.
+fn perform_with<'js, T, U>(
+    ctx: Ctx<'js>,
+    callback: Callback<'js>,
+    work: impl FnOnce() -> oxuv::Result<T> + Send + 'static,
+    finish: impl FnOnce(&Descriptors, T) -> U + 'static,
+) -> Result<Value<'js>>
+where
+    T: Send + 'static,
+    U: for<'a> IntoJs<'a>,
+{
+    let host = host(&ctx);
+    let Some(callback) = callback else {
+        return match work() {
+            Ok(value) => finish(&host.files, value).into_js(&ctx),
+            Err(errno) => Err(throw(&ctx, errno)),
+        };
+    };
+    let callback = Persistent::save(&ctx, callback);
+    let weak = std::rc::Rc::downgrade(&host);
+    let submitted = oxuv::fs::work(&host.lp, work, move |_, result| {
+        let Some(host) = weak.upgrade() else { return };
+        host.context.with(|ctx| {
+            let Ok(callback) = callback.restore(&ctx) else { return };
+            let (errno, value) = match result {
+                Ok(value) => (0, finish(&host.files, value).into_js(&ctx)),
+                Err(errno) => (errno.code(), Ok(Value::new_undefined(ctx.clone()))),
+            };
+            match value {
+                Ok(value) => host.call_back(&ctx, &callback, (errno, value)),
+                // No memory for the value.
+                Err(_) => {
+                    drop(ctx.catch());
+                    host.call_back(&ctx, &callback, (oxuv::Errno::ENOMEM.code(), ()))
+                }
+            };
+        });
+    });
+    submitted.map_err(|errno| throw(&ctx, errno))?;
+    Ok(Value::new_undefined(ctx))
+}
+
+/// Throws the number of an error.
+fn throw(ctx: &Ctx<'_>, errno: oxuv::Errno) -> rquickjs::Error {
+    ctx.throw(Value::new_int(ctx.clone(), errno.code()))
+}

@@ -1,0 +1,55 @@
+//! What the script's side can ask of the loop's: one object of functions per area, made when it is first asked for.
+
+mod engine;
+mod files;
+mod fs;
+mod modules;
+mod os;
+mod process;
+mod stdio;
+mod text;
+mod timers;
+mod url;
+mod util;
+
+pub(crate) use fs::Descriptors;
+pub(crate) use modules::{Load, Resolve};
+
+use rquickjs::function::Func;
+use rquickjs::{Ctx, Exception, Object, Result};
+
+/// The function `binding(name)` of the library.
+pub(crate) fn all<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    object.set("binding", Func::from(binding))?;
+    Ok(object)
+}
+
+fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    match name.as_str() {
+        "engine" => engine::fill(&object)?,
+        "files" => files::fill(&object)?,
+        "fs" => fs::fill(&object)?,
+        "os" => os::fill(&object)?,
+        "process" => process::fill(&object)?,
+        "stdio" => stdio::fill(&object)?,
+        "text" => text::fill(&object)?,
+        "timers" => timers::fill(&object)?,
+        "url" => url::fill(&object)?,
+        "util" => util::fill(&object)?,
+        _ => return Err(Exception::throw_reference(&ctx, &format!("no binding {name}"))),
+    }
+    Ok(object)
+}
+
+/// An error of the loop, thrown in the script.
+trait OrThrow<T> {
+    fn or_throw(self, ctx: &Ctx<'_>) -> Result<T>;
+}
+
+impl<T> OrThrow<T> for oxuv::Result<T> {
+    fn or_throw(self, ctx: &Ctx<'_>) -> Result<T> {
+        self.map_err(|errno| Exception::throw_message(ctx, &errno.to_string()))
+    }
+}

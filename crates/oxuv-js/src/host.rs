@@ -1,0 +1,339 @@
+//! What the bindings and the loop's callbacks share: the ways from the loop into the script.
+
+use std::cell::{Cell, OnceCell};
+use std::io::Write;
+use std::rc::{Rc, Weak};
+
+use oxuv::LoopRef;
+use oxuv::node::{Immediates, Outcome, Script, Timers};
+use rquickjs::function::{Constructor, IntoArgs};
+use rquickjs::{
+    CatchResultExt, CaughtError, Context, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent, Value,
+};
+
+use crate::Options;
+use crate::bindings::Descriptors;
+
+/// A function of the script's side, kept by the loop's side.
+pub(crate) type Kept = Persistent<Function<'static>>;
+
+/// The functions of `lib/bootstrap.js` that the loop's side calls.
+pub(crate) struct Hooks {
+    /// Calls what a timer or an immediate carries.
+    call: Kept,
+    /// Runs ticks, microtasks and rejections, until there are none.
+    drain: Kept,
+    /// An exception that nobody caught: true when a listener has dealt with it.
+    uncaught: Kept,
+    /// Takes note of a promise that is rejected without a handler, or gets one afterwards.
+    rejection: Kept,
+    /// Loads `lib/esm.js`, which sets the module hooks.
+    load_modules: Kept,
+    /// Emits `beforeExit`.
+    before_exit: Kept,
+    /// Emits `exit`, and gives the exit code.
+    exit: Kept,
+}
+
+/// The functions of `lib/esm.js` that the engine asks about modules.
+pub(crate) struct ModuleHooks {
+    /// The URL that a specifier leads to.
+    pub(crate) resolve: Kept,
+    /// The text of what is at a URL.
+    pub(crate) load: Kept,
+    /// Fills `import.meta`.
+    pub(crate) meta: Kept,
+}
+
+/// The most bytes that are set aside.
+const SPARE: usize = 1 << 20;
+
+/// One script's side of things. Lives on the loop's thread.
+pub(crate) struct Host {
+    pub(crate) lp: LoopRef,
+    pub(crate) context: Context,
+    pub(crate) options: Options,
+    pub(crate) timers: OnceCell<Timers<Host>>,
+    pub(crate) immediates: OnceCell<Immediates<Host>>,
+    /// The files that the script has open.
+    pub(crate) files: Descriptors,
+    hooks: OnceCell<Hooks>,
+    pub(crate) module_hooks: OnceCell<ModuleHooks>,
+    /// How many ES modules were required so far.
+    pub(crate) imports: Cell<u32>,
+    /// Set when the script is to end with this code.
+    ending: Cell<Option<i32>>,
+    /// True from an exception to the next drain that comes to its end.
+    has_rest: Cell<bool>,
+    /// Memory that is given back when the script has used up its own, so that somebody can say so.
+    spare: Cell<Option<Persistent<Value<'static>>>>,
+}
+
+/// The way from a function of the script's side to its host.
+#[derive(JsLifetime)]
+struct HostRef(Weak<Host>);
+
+/// The host of this script.
+///
+/// # Panics
+/// When there is none: a script runs only while its host lives.
+pub(crate) fn host(ctx: &Ctx<'_>) -> Rc<Host> {
+    let found = ctx.userdata::<HostRef>().and_then(|host| host.0.upgrade());
+    found.expect("a script runs only while its host lives")
+}
+
+/// Says something where nothing of the script's side can. There is nobody to tell if standard error is gone.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "oxuv: {text}");
+}
+
+impl Host {
+    pub(crate) fn new(lp: LoopRef, context: Context, options: Options) -> oxuv::Result<Rc<Host>> {
+        let host = Rc::new(Host {
+            lp,
+            context,
+            options,
+            timers: OnceCell::new(),
+            immediates: OnceCell::new(),
+            files: Descriptors::default(),
+            hooks: OnceCell::new(),
+            module_hooks: OnceCell::new(),
+            imports: Cell::new(0),
+            ending: Cell::new(None),
+            has_rest: Cell::new(false),
+            spare: Cell::new(None),
+        });
+        let _ = host.timers.set(Timers::new(&host.lp, host.clone())?);
+        let _ = host.immediates.set(Immediates::new(&host.lp, host.clone())?);
+        let weak = HostRef(Rc::downgrade(&host));
+        host.context.with(|ctx| ctx.store_userdata(weak).map(drop)).map_err(|_| oxuv::Errno::EBUSY)?;
+        Ok(host)
+    }
+
+    pub(crate) fn timers(&self) -> &Timers<Host> {
+        self.timers.get().expect("set when the host was made")
+    }
+
+    pub(crate) fn immediates(&self) -> &Immediates<Host> {
+        self.immediates.get().expect("set when the host was made")
+    }
+
+    /// Keeps the functions that `lib/bootstrap.js` gave.
+    pub(crate) fn set_hooks(&self, hooks: &Object<'_>) -> rquickjs::Result<()> {
+        let _ = self.hooks.set(Hooks {
+            call: hooks.get("call")?,
+            drain: hooks.get("drain")?,
+            uncaught: hooks.get("uncaught")?,
+            rejection: hooks.get("rejection")?,
+            load_modules: hooks.get("loadModules")?,
+            before_exit: hooks.get("beforeExit")?,
+            exit: hooks.get("exit")?,
+        });
+        Ok(())
+    }
+
+    fn hooks(&self) -> &Hooks {
+        self.hooks.get().expect("set before the script runs")
+    }
+
+    /// The module hooks; they are set by the first import.
+    pub(crate) fn module_hooks(&self, ctx: &Ctx<'_>) -> rquickjs::Result<&ModuleHooks> {
+        if self.module_hooks.get().is_none() {
+            self.hooks().load_modules.clone().restore(ctx)?.call::<_, Value<'_>>(())?;
+        }
+        self.module_hooks.get().ok_or(rquickjs::Error::Unknown)
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.get().is_some()
+    }
+
+    /// Calls a function of the script from the loop, then runs ticks and microtasks: what Node does around each callback.
+    pub(crate) fn call_back<'js, A: IntoArgs<'js>>(
+        &self,
+        ctx: &Ctx<'js>,
+        function: &Function<'js>,
+        args: A,
+    ) -> Outcome {
+        match self.call_only(ctx, function, args) {
+            Outcome::Done => self.drain_in(ctx),
+            other => other,
+        }
+    }
+
+    /// Calls a function of the script for its value, then runs ticks and microtasks. Nothing if it threw.
+    pub(crate) fn call_for<'js, A: IntoArgs<'js>, T: FromJs<'js>>(
+        &self,
+        ctx: &Ctx<'js>,
+        function: &Function<'js>,
+        args: A,
+    ) -> Option<T> {
+        let value = match function.call::<A, T>(args).catch(ctx) {
+            Ok(value) => Some(value),
+            Err(thrown) => {
+                self.uncaught(ctx, thrown);
+                None
+            }
+        };
+        self.drain_in(ctx);
+        value
+    }
+
+    /// Calls a function of the script, and deals with what it throws.
+    fn call_only<'js, A: IntoArgs<'js>>(&self, ctx: &Ctx<'js>, function: &Function<'js>, args: A) -> Outcome {
+        if self.is_ending() {
+            return Outcome::Stop;
+        }
+        match function.call::<A, Value<'js>>(args).catch(ctx) {
+            Ok(_) if self.is_ending() => Outcome::Stop,
+            Ok(_) => Outcome::Done,
+            Err(thrown) => self.uncaught(ctx, thrown),
+        }
+    }
+
+    fn drain_in<'js>(&self, ctx: &Ctx<'js>) -> Outcome {
+        let Ok(drain) = self.hooks().drain.clone().restore(ctx) else { return Outcome::Stop };
+        let outcome = self.call_only(ctx, &drain, ());
+        if outcome == Outcome::Done {
+            self.has_rest.set(false);
+        }
+        outcome
+    }
+
+    /// As [`call_back`](Self::call_back), but ticks and microtasks come also after an exception: the script's main part.
+    pub(crate) fn call_main<'js, A: IntoArgs<'js>>(
+        &self,
+        ctx: &Ctx<'js>,
+        function: &Function<'js>,
+        args: A,
+    ) -> Outcome {
+        match self.call_only(ctx, function, args) {
+            Outcome::Stop => Outcome::Stop,
+            Outcome::Done | Outcome::Threw => self.drain_in(ctx),
+        }
+    }
+
+    /// Sets memory aside, if there is a limit that scripts can reach.
+    pub(crate) fn set_spare_aside(&self, ctx: &Ctx<'_>) {
+        let Some(limit) = self.options.max_memory else { return };
+        let buffer = ctx.globals().get::<_, Constructor<'_>>("ArrayBuffer");
+        let bytes = (limit / 8).min(SPARE) as f64;
+        let spare = buffer.and_then(|buffer| buffer.construct::<_, Value<'_>>((bytes,)));
+        // Where there is none, less can be said.
+        self.spare.set(spare.ok().map(|spare| Persistent::save(ctx, spare)));
+    }
+
+    /// Whether this was thrown because memory is short. If so, there is some from now on.
+    pub(crate) fn is_short(&self, value: &Value<'_>) -> bool {
+        // The engine throws null where there is no memory for an error either.
+        let is_short = self.options.max_memory.is_some()
+            && (value.is_null()
+                || value.as_exception().and_then(Exception::message).is_some_and(|text| text == "out of memory"));
+        if is_short {
+            self.spare.set(None);
+        }
+        is_short
+    }
+
+    /// An exception that nobody caught goes to the listeners of the process. Without any the program ends here.
+    pub(crate) fn uncaught<'js>(&self, ctx: &Ctx<'js>, thrown: CaughtError<'js>) -> Outcome {
+        if self.is_ending() {
+            return Outcome::Stop;
+        }
+        let value = match thrown {
+            CaughtError::Exception(exception) => exception.into_value(),
+            CaughtError::Value(value) => value,
+            CaughtError::Error(error) => {
+                let message = error.to_string();
+                match Exception::from_message(ctx.clone(), &message) {
+                    Ok(exception) => exception.into_value(),
+                    Err(_) => Value::new_undefined(ctx.clone()),
+                }
+            }
+        };
+        self.is_short(&value);
+        let handled = self.hooks().uncaught.clone().restore(ctx).and_then(|uncaught| uncaught.call((value,)));
+        match handled.catch(ctx) {
+            Ok(true) if !self.is_ending() => {
+                self.has_rest.set(true);
+                self.set_spare_aside(ctx);
+                Outcome::Threw
+            }
+            Ok(_) => Outcome::Stop,
+            Err(error) => {
+                // Only when memory or stack is short: the script's side could not even say so.
+                say(&if self.options.max_memory.is_some() { "out of memory".to_owned() } else { error.to_string() });
+                self.end(1);
+                Outcome::Stop
+            }
+        }
+    }
+
+    /// A promise is rejected without a handler, or gets one afterwards.
+    pub(crate) fn rejection<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
+        let Some(hooks) = self.hooks.get() else { return };
+        self.is_short(&reason);
+        let rejection = hooks.rejection.clone().restore(ctx);
+        let noted = rejection.and_then(|rejection| rejection.call::<_, Value<'_>>((promise, reason, is_handled)));
+        // The function only takes notes. If even that fails, stack or memory is short. Short stack passes with the calls that
+        // have it, but without memory a script that goes on rejecting would never be told.
+        if let Err(thrown) = noted.catch(ctx)
+            && !thrown.to_string().contains("call stack")
+        {
+            say("out of memory");
+            std::process::exit(1);
+        }
+    }
+
+    /// The script ends with this code: nothing of it is called any more.
+    pub(crate) fn end(&self, code: i32) {
+        if !self.is_ending() {
+            self.ending.set(Some(code));
+        }
+    }
+
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        self.ending.get()
+    }
+
+    pub(crate) fn emit_before_exit(&self) {
+        self.context.with(|ctx| {
+            if let Ok(before_exit) = self.hooks().before_exit.clone().restore(&ctx) {
+                self.call_back(&ctx, &before_exit, ());
+            }
+        });
+    }
+
+    /// Emits `exit`; the code that the process is to end with.
+    pub(crate) fn emit_exit(&self) -> i32 {
+        self.context.with(|ctx| {
+            let exit = self.hooks().exit.clone().restore(&ctx);
+            match exit.and_then(|exit| exit.call::<_, i32>(())).catch(&ctx) {
+                Ok(code) => code,
+                Err(thrown) => {
+                    self.uncaught(&ctx, thrown);
+                    self.exit_code().unwrap_or(7)
+                }
+            }
+        })
+    }
+}
+
+impl Script for Host {
+    type Task = Persistent<Object<'static>>;
+
+    fn call(&self, task: Self::Task) -> Outcome {
+        self.context.with(|ctx| match (self.hooks().call.clone().restore(&ctx), task.restore(&ctx)) {
+            (Ok(call), Ok(task)) => self.call_only(&ctx, &call, (task,)),
+            _ => Outcome::Stop,
+        })
+    }
+
+    fn drain(&self) -> Outcome {
+        self.context.with(|ctx| self.drain_in(&ctx))
+    }
+
+    fn has_rest(&self) -> bool {
+        self.has_rest.get()
+    }
+}

@@ -1,0 +1,41 @@
+//! The modules that scripts find built in, and those that these stand on: the files of `lib/`, compiled by `build.rs`.
+
+use rquickjs::loader::Loader;
+use rquickjs::loader::bundle::{Bundle, ScaBundleData};
+use rquickjs::{Ctx, Function, Result};
+
+/// The function that a file of `lib/` is the body of; nothing if there is no such file.
+pub(crate) fn function<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Option<Function<'js>>> {
+    if !MODULES.iter().any(|(known, _)| *known == name) {
+        return Ok(None);
+    }
+    let (module, _) = Bundle(MODULES).load(ctx, name, None)?.eval()?;
+    module.get("default").map(Some)
+}
+
+const MODULES: ScaBundleData<&[u8]> = include!(concat!(env!("OUT_DIR"), "/library.rs"));
+
+/// Those that scripts may require, also as `node:name`. `module` is the file `modules`. One a line: `build.rs` reads this list, too.
+pub(crate) const PUBLIC: &[&str] = &[
+    "assert",
+    "assert/strict",
+    "buffer",
+    "console",
+    "events",
+    "fs",
+    "fs/promises",
+    "module",
+    "os",
+    "path",
+    "path/posix",
+    "path/win32",
+    "perf_hooks",
+    "process",
+    "querystring",
+    "string_decoder",
+    "timers",
+    "timers/promises",
+    "url",
+    "util",
+    "util/types",
+];

@@ -1,0 +1,164 @@
+//! A script with its loop and its engine, from the first line to the exit code.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use oxuv::Loop;
+use oxuv::node::{End, Platform};
+use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
+
+use crate::host::{Host, host};
+use crate::{bindings, library, prompt};
+
+/// How a script is run.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// What the script finds in `process.argv` behind its own name.
+    pub args: Vec<OsString>,
+    /// The options before the script, as the script finds them in `process.execArgv`.
+    pub exec_args: Vec<String>,
+    /// Those that the script's side acts upon, a value behind `=`.
+    pub flags: Vec<String>,
+    /// Modules that are loaded before the script.
+    pub requires: Vec<String>,
+    /// Whether a script without a file is an ES module for certain.
+    pub is_module: bool,
+    /// Prints the value of the script.
+    pub print: bool,
+    /// Runs nothing, but looks for errors in the syntax.
+    pub check: bool,
+    /// The most bytes of memory that the script may use.
+    pub max_memory: Option<usize>,
+}
+
+/// Where the script comes from.
+#[derive(Debug)]
+pub enum Source {
+    /// A file: what it is, a CommonJS or an ES module, its name says.
+    File(PathBuf),
+    /// Given on the command line.
+    Eval(String),
+    /// All of the standard input.
+    Stdin,
+    /// Line by line from the terminal, with a prompt.
+    Prompt,
+}
+
+/// Why a program could not be made.
+#[derive(Debug)]
+pub struct Error(String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<oxuv::Errno> for Error {
+    fn from(errno: oxuv::Errno) -> Error {
+        Error(format!("the loop: {errno}"))
+    }
+}
+
+impl From<rquickjs::Error> for Error {
+    fn from(error: rquickjs::Error) -> Error {
+        Error(format!("the engine: {error}"))
+    }
+}
+
+/// A script with its loop and its engine.
+pub struct Program {
+    // In the order in which they are to go: what keeps values of the engine goes before it.
+    host: Rc<Host>,
+    lp: Loop,
+    _runtime: Runtime,
+}
+
+/// The most of the thread's stack that a script may use, in bytes: a main thread has 8 MB as a rule.
+const STACK: usize = 4 << 20;
+
+impl Program {
+    /// A program without a script.
+    ///
+    /// # Errors
+    /// No memory, or no descriptors.
+    pub fn new(options: Options) -> Result<Program, Error> {
+        let runtime = Runtime::new()?;
+        runtime.set_max_stack_size(STACK);
+        if let Some(limit) = options.max_memory {
+            runtime.set_memory_limit(limit);
+        }
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, is_handled| {
+            host(&ctx).rejection(&ctx, promise, reason, is_handled);
+        })));
+        runtime.set_loader(bindings::Resolve, bindings::Load);
+        let context = Context::full(&runtime)?;
+        // Node's clock of timers counts whole milliseconds.
+        let lp = Loop::with_grain(Duration::from_millis(1))?;
+        let host = Host::new(lp.clone(), context, options)?;
+        let program = Program { host, lp, _runtime: runtime };
+        program.host.context.with(|ctx| program.boot(&ctx).catch(&ctx).map_err(|error| Error(error.to_string())))?;
+        Ok(program)
+    }
+
+    /// Runs `lib/bootstrap.js`, which makes the globals.
+    fn boot(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        let bindings = bindings::all(ctx)?;
+        let bootstrap = library::function(ctx, "bootstrap")?.ok_or(rquickjs::Error::Unknown)?;
+        let hooks: Object<'_> = bootstrap.call((bindings,))?;
+        self.host.set_hooks(&hooks)?;
+        self.host.set_spare_aside(ctx);
+        ctx.globals().set(START, hooks.get::<_, Function<'_>>("start")?)
+    }
+
+    /// Runs the script's own text; what it leaves to do is the loop's.
+    fn start(&self, ctx: &Ctx<'_>, source: Source) -> rquickjs::Result<()> {
+        let start: Function<'_> = ctx.globals().get(START)?;
+        ctx.globals().remove(START)?;
+        let (kind, text) = match source {
+            Source::File(path) => ("file", path.to_string_lossy().into_owned()),
+            Source::Eval(code) => ("eval", code),
+            Source::Stdin => ("stdin", String::new()),
+            Source::Prompt => {
+                let library: Object<'_> = start.call(("prompt",))?;
+                return prompt::start(&self.host, ctx, &library);
+            }
+        };
+        self.host.call_main(ctx, &start, (kind, text));
+        Ok(())
+    }
+
+    /// Runs the script and its loop to the end; the exit code.
+    ///
+    /// # Errors
+    /// Those of the loop.
+    pub fn run(&self, source: Source) -> Result<i32, Error> {
+        self.host.context.with(|ctx| self.start(&ctx, source).catch(&ctx).map_err(|error| Error(error.to_string())))?;
+        let end = self.lp.spin(&mut Outer(&self.host))?;
+        Ok(match end {
+            End::Idle => self.host.emit_exit(),
+            End::Stopped => self.host.exit_code().unwrap_or(0),
+        })
+    }
+}
+
+/// The name under which the start waits in the globals.
+const START: &str = "__oxuv_start";
+
+/// Node's outer loop.
+struct Outer<'a>(&'a Host);
+
+impl Platform for Outer<'_> {
+    fn is_stopping(&self) -> bool {
+        self.0.is_ending()
+    }
+
+    fn before_exit(&mut self) {
+        self.0.emit_before_exit();
+    }
+}

@@ -1,0 +1,112 @@
+//! The prompt: `oxuv` alone on a terminal.
+//!
+//! A thread of its own reads the lines, so that the loop runs meanwhile: timers come while somebody types.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use oxuv::{Async, Sender as Wake};
+use rquickjs::{Ctx, Function, Object};
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+
+use crate::host::Host;
+
+/// What the reading thread tells.
+enum Typed {
+    Line(String),
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-D, or the terminal is gone.
+    End,
+}
+
+const PROMPT: &str = "> ";
+const MORE: &str = "... ";
+
+/// Starts the prompt; the loop then runs until the end of the input.
+///
+/// # Errors
+/// Those of the loop and the engine; no thread.
+pub(crate) fn start(host: &std::rc::Rc<Host>, ctx: &Ctx<'_>, library: &Object<'_>) -> rquickjs::Result<()> {
+    library.get::<_, Function<'_>>("start")?.call::<_, ()>(())?;
+    let line: crate::host::Kept = library.get("line")?;
+    let forget: crate::host::Kept = library.get("forget")?;
+    let (typed, lines) = channel();
+    let (ask, asked) = channel();
+    let told = host.clone();
+    let prompt = ask.clone();
+    let mut was_interrupted = false;
+    let wake = Async::new(&host.lp, move |wake| {
+        while let Ok(typed) = lines.try_recv() {
+            let next = told.context.with(|ctx| -> rquickjs::Result<Option<&'static str>> {
+                Ok(match typed {
+                    Typed::Line(text) => {
+                        was_interrupted = false;
+                        let line = line.clone().restore(&ctx)?;
+                        let needs_more = told.call_for(&ctx, &line, (text,)).unwrap_or(false);
+                        Some(if needs_more { MORE } else { PROMPT })
+                    }
+                    Typed::Interrupt => {
+                        let had_lines = forget.clone().restore(&ctx)?.call::<_, bool>(())?;
+                        if !had_lines && std::mem::replace(&mut was_interrupted, true) { None } else { Some(PROMPT) }
+                    }
+                    Typed::End => None,
+                })
+            });
+            match next {
+                Ok(Some(next)) => drop(prompt.send(next)),
+                Ok(None) | Err(_) => drop(wake.close()),
+            }
+        }
+    })
+    .map_err(|_| rquickjs::Exception::throw_message(ctx, "no descriptor for the prompt"))?;
+    let sender = wake.sender().map_err(|_| rquickjs::Error::Unknown)?;
+    std::thread::Builder::new()
+        .name("oxuv-prompt".to_owned())
+        .spawn(move || read(&asked, &typed, &sender))
+        .map_err(|error| rquickjs::Exception::throw_message(ctx, &format!("no thread for the prompt: {error}")))?;
+    // The thread waits for this.
+    let _ = ask.send(PROMPT);
+    Ok(())
+}
+
+/// Reads a line each time it is asked to, with the prompt that it is given.
+fn read(asked: &Receiver<&'static str>, typed: &Sender<Typed>, wake: &Wake) {
+    let history = history();
+    let mut editor = DefaultEditor::new();
+    if let (Ok(editor), Some(history)) = (&mut editor, &history) {
+        // There is none the first time.
+        let _ = editor.load_history(history);
+    }
+    while let Ok(prompt) = asked.recv() {
+        let what = match editor.as_mut().map(|editor| editor.readline(prompt)) {
+            Ok(Ok(line)) => {
+                if let Ok(editor) = &mut editor {
+                    let _ = editor.add_history_entry(&line);
+                    // Whether or not it can be kept is no matter for the session.
+                    let _ = history.as_ref().map(|history| editor.save_history(history));
+                }
+                Typed::Line(line)
+            }
+            Ok(Err(ReadlineError::Interrupted)) => {
+                println!("(To exit, press Ctrl+C again or Ctrl+D)");
+                Typed::Interrupt
+            }
+            _ => Typed::End,
+        };
+        if typed.send(what).is_err() {
+            return;
+        }
+        let _ = wake.send();
+    }
+}
+
+/// The file that keeps the lines: `OXUV_HISTORY`, which may be empty for none, else `.oxuv_history` at home.
+fn history() -> Option<PathBuf> {
+    match std::env::var_os("OXUV_HISTORY") {
+        Some(path) if path.is_empty() => None,
+        Some(path) => Some(path.into()),
+        None => std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".oxuv_history")),
+    }
+}

@@ -1,0 +1,106 @@
+//! Each script of the folder `examples/js` prints what it promises.
+
+mod runner;
+
+use std::path::{Path, PathBuf};
+
+use runner::{program, run};
+
+const EXAMPLES: [&str; 5] = ["event_system", "late_timer", "phases", "timeout_or_immediate", "unref"];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
+}
+
+/// The lines that it prints.
+fn lines(name: &str) -> Vec<String> {
+    let ran = run(program().arg(folder().join(name).with_extension("js")), None);
+    assert!(ran.status.success() && ran.err.is_empty(), "{name}: {}{}", ran.text(), ran.err);
+    ran.out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn all_examples_are_tested_here_and_fit_on_a_page() {
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(folder()).unwrap() {
+        let path = file.unwrap().path();
+        let count = std::fs::read_to_string(&path).unwrap().lines().count();
+        assert!(count < 80, "{} has {count} lines", path.display());
+        found.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
+    }
+    found.sort();
+    assert_eq!(found, EXAMPLES);
+}
+
+#[test]
+fn the_phases_come_in_order() {
+    let expected = "\
+script      from the first line to the last
+  tick      after the script
+  microtask after the script
+timers      a timer that is due
+  tick      after the timer
+  microtask after the timer
+check       an immediate, which begins to read a file
+  tick      after the immediate
+  microtask after the immediate
+poll        the file has been read: more than 1000 bytes
+  tick      after the file
+  microtask after the file
+check       an immediate made in poll
+timers      a timer made in poll
+beforeExit  nothing is left to do; so here is something
+timers      a timer made in beforeExit
+beforeExit  nothing is left to do, and it stays so
+exit        the end, with code 0";
+    assert_eq!(lines("phases").join("\n"), expected);
+}
+
+#[test]
+fn the_immediate_comes_first_from_a_file() {
+    let lines = lines("timeout_or_immediate");
+    let [script, file] = &lines[..] else { panic!("{lines:?}") };
+    let either = ["timeout", "immediate"].map(|name| format!("from the script: the {name} comes first"));
+    assert!(either.contains(script), "{script}");
+    assert_eq!(file, "from the callback of a file: the immediate comes first");
+}
+
+#[test]
+fn a_timer_waits_for_the_callback_that_runs() {
+    // On a loaded machine reading may take longer than the timer, which is then called first.
+    let in_time = (0..20).any(|_| {
+        let lines = lines("late_timer");
+        let [file, timer] = &lines[..] else { panic!("{lines:?}") };
+        let after: Option<u64> = timer
+            .strip_prefix("the timer of 100 ms is called after ")
+            .and_then(|rest| rest.strip_suffix(" ms"))
+            .and_then(|number| number.parse().ok());
+        file.starts_with("the file is read after 9") && after.is_some_and(|after| after >= 105)
+    });
+    assert!(in_time);
+}
+
+#[test]
+fn what_is_not_referenced_does_not_keep_it_running() {
+    let lines = lines("unref");
+    let [hour, beat, beats @ .., last, end] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!(hour, "does the hour keep the program running? false");
+    assert_eq!(beat, "does the beat? false");
+    assert!(beats.iter().all(|line| line == "beat, as long as the program runs"), "{beats:?}");
+    assert_eq!([last.as_str(), end], ["the last one that counts", "the end"]);
+}
+
+#[test]
+fn events_are_made_by_hand() {
+    let expected = [
+        "before emit",
+        "hello, Ada",
+        "the first greeting",
+        "after emit",
+        "after post",
+        "hello, Grace",
+        "bye, Grace",
+        "listeners to greetings: 0",
+    ];
+    assert_eq!(lines("event_system"), expected);
+}

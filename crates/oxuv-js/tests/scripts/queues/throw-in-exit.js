@@ -1,0 +1,6 @@
+// Throw in exit.
+process.on('exit', () => {
+  console.log('exit1');
+  throw new Error('in exit');
+});
+process.on('exit', () => console.log('exit2'));

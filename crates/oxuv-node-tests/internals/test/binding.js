@@ -1,0 +1,18 @@
+// What tests take from Node's bindings.
+'use strict';
+
+// The loop's time: a timer tells from when it counts.
+function getLibuvNow() {
+  const timer = setTimeout(() => {}, 1);
+  clearTimeout(timer);
+  return timer._idleStart;
+}
+
+const bindings = { timers: { getLibuvNow } };
+
+function internalBinding(name) {
+  if (!Object.hasOwn(bindings, name)) throw new Error(`No such binding: ${name}`);
+  return bindings[name];
+}
+
+module.exports = { internalBinding };
