@@ -292,6 +292,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[cold]
     fn tell_exit(&mut self) -> Option<Event<U>> {
+        // The last event may have been a signal, whose callback has made a child or gone on after a fork.
+        self.end_one_shot();
         while let Some(Reverse((_, key))) = self.processes.ended.pop() {
             let key = Key::from_u64(key);
             // Who has closed the handle hears nothing.

@@ -188,6 +188,23 @@ fn after_a_fork_ends_of_which_no_signal_will_tell_are_looked_for() {
 }
 
 #[test]
+fn an_end_that_is_told_right_after_a_signal_finds_its_one_shot_handle_stopped() {
+    let sim = Sim::new(10, Faults::none());
+    let mut core = core_on(&sim);
+    sim.set_descriptor_limit(0);
+    let process = spawn(&mut core, 1, &[]).unwrap();
+    let (id, signal) = (core.process_id(process).unwrap(), core.signal_init(2).unwrap());
+    core.signal_start(signal, 1, true).unwrap();
+    sim.raise(1);
+    core.begin(Mode::Default);
+    assert_eq!(core.next(), Some(Event::Signal { key: signal, user: 2, number: 1 }));
+    sim.exit(id, Exit::with_code(4));
+    core.after_fork().unwrap();
+    assert!(matches!(core.next(), Some(Event::Exited { user: 1, .. })));
+    assert!(!core.is_active(signal));
+}
+
+#[test]
 fn a_child_that_cannot_be_made_leaves_nothing() {
     let sim = Sim::new(8, Faults::none());
     let mut core = core_on(&sim);
