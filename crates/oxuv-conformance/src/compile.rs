@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::library::Form;
 use crate::source::{PRIVATE, Source};
 use crate::{about, parallel, run_tool};
 
@@ -38,14 +39,19 @@ fn objects_of_ours(source: &Source, sources: &[PathBuf], flags: &[&str], jobs: u
     objects(&source.target.join("tests-ours"), sources, Path::new(OUR_HEADERS), flags, jobs)
 }
 
-/// Compiles libuv itself, and links it to a shared library.
-pub fn libuv(source: &Source, jobs: usize) -> Result<PathBuf, String> {
+/// Compiles libuv itself, and makes a library of this form of it.
+pub fn libuv(source: &Source, form: Form, jobs: usize) -> Result<PathBuf, String> {
     let inner = source.libuv.join("src");
     let inner = format!("-I{}", inner.display());
     // The assertions stay: a test that runs into one fails.
     let flags =
         ["-O2", "-g", "-w", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-DBUILDING_UV_SHARED=1", &inner];
     let objects = objects(&source.target.join("libuv"), &source.library()?, &source.headers(), &flags, jobs)?;
+    if form == Form::Static {
+        let library = source.target.join("libuv/libuv.a");
+        run_tool(Command::new("ar").arg("rcs").arg(&library).args(objects))?;
+        return Ok(library);
+    }
     let library = source.target.join("libuv/libuv.so.1");
     let mut cc = Command::new("cc");
     cc.args(["-shared", "-Wl,-soname,libuv.so.1", "-o"]).arg(&library).args(objects).args([

@@ -24,9 +24,13 @@ pub mod symbols;
 
 /// Runs a tool that must succeed, and returns what it prints. Its complaints go where ours go.
 pub(crate) fn run_tool(command: &mut Command) -> Result<String, String> {
+    run_quietly(command.stderr(Stdio::inherit()))
+}
+
+/// The same of one whose complaints say nothing.
+pub(crate) fn run_quietly(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output =
-        command.stderr(Stdio::inherit()).output().map_err(|error| format!("{name} does not start: {error}"))?;
+    let output = command.output().map_err(|error| format!("{name} does not start: {error}"))?;
     if !output.status.success() {
         return Err(format!("{name} has failed ({})", output.status));
     }

@@ -1,6 +1,6 @@
 //! The library that is tested.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::compile;
@@ -20,18 +20,27 @@ pub enum Library {
     File(PathBuf),
 }
 
+/// How the tests are linked with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// They load it: `libuv.so.1`.
+    Shared,
+    /// They have it in them: `libuv.a`.
+    Static,
+}
+
 impl Library {
-    /// The file of the shared library, after building it if need be.
-    pub fn provide(&self, source: &Source, jobs: usize) -> Result<PathBuf, String> {
+    /// The file of the library, after building it if need be.
+    pub fn provide(&self, form: Form, source: &Source, jobs: usize) -> Result<PathBuf, String> {
         match self {
-            Library::Ours { release } => build_ours(*release),
-            Library::Upstream => compile::libuv(source, jobs),
+            Library::Ours { release } => build_ours(*release, form),
+            Library::Upstream => compile::libuv(source, form, jobs),
             Library::File(path) => path.canonicalize().map_err(|error| format!("{}: {error}", path.display())),
         }
     }
 }
 
-fn build_ours(release: bool) -> Result<PathBuf, String> {
+fn build_ours(release: bool, form: Form) -> Result<PathBuf, String> {
     let mut command = Command::new(cargo());
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     command.args(["build", "--package=oxuv-c", "--lib", "--message-format=json-render-diagnostics"]);
@@ -43,9 +52,12 @@ fn build_ours(release: bool) -> Result<PathBuf, String> {
         return Err("cargo cannot build our library".into());
     }
     let messages = String::from_utf8_lossy(&output.stdout);
-    let line = messages.lines().find(|line| line.contains("libuv.so\"")).ok_or("cargo does not tell of libuv.so")?;
-    // The name stands in a list of files: find it by its end.
-    let end = line.find("libuv.so\"").unwrap_or_default() + "libuv.so".len();
-    let start = line[..end].rfind('"').unwrap_or_default() + 1;
-    Ok(line[start..end].into())
+    let name = match form {
+        Form::Shared => "libuv.so",
+        Form::Static => "libuv.a",
+    };
+    // It stands in a list of files: find it by its end.
+    let end = messages.find(&format!("/{name}\"")).ok_or_else(|| format!("cargo does not tell of {name}"))?;
+    let start = messages[..end].rfind('"').unwrap_or_default() + 1;
+    Ok(Path::new(&messages[start..end]).join(name))
 }

@@ -10,7 +10,7 @@ use std::thread::available_parallelism;
 use std::time::Instant;
 
 use oxuv_conformance::expected::{Column, Difference, Expected, Kind, Results};
-use oxuv_conformance::library::Library;
+use oxuv_conformance::library::{Form, Library};
 use oxuv_conformance::options::{Options, USAGE, list};
 use oxuv_conformance::outcome::{Outcome, complaint};
 use oxuv_conformance::place::Place;
@@ -47,10 +47,10 @@ fn conform(options: &Options) -> Result<bool, String> {
 
     let processors = available_parallelism().map_or(1, usize::from);
     let source = Source::find()?;
-    let library = options.library.provide(&source, processors)?;
+    let library = options.library.provide(options.form, &source, processors)?;
     let objects = compile::tests(&source, options.header, processors)?;
     let place = Place::new(source.fixtures())?;
-    let program = Program::link(&place.programs(), &objects, &library, options.leaks)?;
+    let program = Program::link(&place.programs(), &objects, &library, options.form, options.leaks)?;
 
     let isolated = can_isolate(&place);
     if !isolated {
@@ -78,7 +78,7 @@ fn conform(options: &Options) -> Result<bool, String> {
     }
     if leaks {
         // In the child of a process with threads LeakSanitizer may wait for ever: the results are not those of the list.
-        return look_at_leaks(&runs, &runner, &source, &objects, jobs);
+        return look_at_leaks(&runs, &runner, &source, &objects, options.form, jobs);
     }
     let all_run = options.filters.is_empty();
     let differences = expected.compare(&results, column, all_run);
@@ -109,14 +109,15 @@ fn look_at_leaks(
     runner: &Runner<'_>,
     source: &Source,
     objects: &[PathBuf],
+    form: Form,
     jobs: usize,
 ) -> Result<bool, String> {
     let suspects = leaks::suspects(runs);
     let mut others = BTreeMap::new();
     if !suspects.is_empty() {
-        let library = Library::Upstream.provide(source, jobs)?;
+        let library = Library::Upstream.provide(form, source, jobs)?;
         let place = Place::new(source.fixtures())?;
-        let program = Program::link(&place.programs(), objects, &library, true)?;
+        let program = Program::link(&place.programs(), objects, &library, form, true)?;
         let runner = Runner { program: &program.path, place: &place, user: runner.user.clone(), ..*runner };
         for (test, run) in suspects.iter().zip(parallel::map(jobs, &suspects, |test| runner.run(test))) {
             others.insert((*test).clone(), run?);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::compile::Header;
-use crate::library::Library;
+use crate::library::{Form, Library};
 
 /// How to call the program.
 pub const USAGE: &str = "\
@@ -12,6 +12,7 @@ usage: oxuv-conformance [OPTION ...]
 
   --library ours|release|upstream|FILE   the library: ours (in cargo's dev profile; the default), ours in its release
                                          profile, libuv 1.53 itself, or any libuv.so.1
+  --static                               the library's static form (FILE is a libuv.a)
   --header libuv|ours                    the header the tests are compiled against (libuv)
   --filter NAME                          only tests with NAME in their name; =NAME for this one (may be repeated)
   --user NAME|UID                        as this user; needs root
@@ -33,6 +34,8 @@ usage: oxuv-conformance [OPTION ...]
 pub struct Options {
     /// The library under test.
     pub library: Library,
+    /// Which form of it.
+    pub form: Form,
     /// The header.
     pub header: Header,
     /// Parts of names; all tests if empty.
@@ -68,6 +71,7 @@ impl Options {
     pub fn read(words: impl IntoIterator<Item = String>) -> Result<Options, String> {
         let mut options = Options {
             library: Library::Ours { release: false },
+            form: Form::Shared,
             header: Header::Libuv,
             filters: Vec::new(),
             user: None,
@@ -88,6 +92,7 @@ impl Options {
             let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
             match word.as_str() {
                 "--library" => options.library = library(value()?),
+                "--static" => options.form = Form::Static,
                 "--header" => options.header = header(&value()?)?,
                 "--filter" => options.filters.push(value()?),
                 "--user" => options.user = Some(value()?),

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::library::Form;
 use crate::symbols::{self, Symbols};
 use crate::{about, leaks, run_tool, stubs};
 
@@ -21,11 +22,20 @@ pub struct Program {
 
 impl Program {
     /// Links the program in `folder`, with copies of the libraries beside it; with `leaks` it tells what it leaves behind.
-    pub fn link(folder: &Path, objects: &[PathBuf], library: &Path, leaks: bool) -> Result<Program, String> {
+    pub fn link(
+        folder: &Path,
+        objects: &[PathBuf],
+        library: &Path,
+        form: Form,
+        leaks: bool,
+    ) -> Result<Program, String> {
         let symbols = symbols::of_objects(objects)?;
-        let exports = symbols::of_library(library)?;
+        let exports = symbols::of_library(library, form)?;
         let missing = missing(&symbols, &exports);
-        let copy = folder.join("libuv.so.1");
+        let copy = folder.join(match form {
+            Form::Shared => "libuv.so.1",
+            Form::Static => "libuv.a",
+        });
         fs::copy(library, &copy).map_err(about(library.display()))?;
 
         let source = stubs::missing_functions(&missing.keys().cloned().collect());

@@ -19,6 +19,9 @@ use crate::outcome::{End, Outcome};
 use crate::place::Place;
 use crate::{about, run_tool};
 
+/// What a test has of our own environment: whether files are done by a ring.
+const RINGS: &str = "UV_USE_IO_URING";
+
 /// Makes the network of a test.
 const NETWORK: &str = include_str!("network.sh");
 
@@ -154,6 +157,9 @@ impl Runner<'_> {
         command.arg(self.program).arg(test);
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin").env("UV_RUN_AS_ROOT", "1");
         command.env("UV_TEST_TIMEOUT_MULTIPLIER", self.patience.to_string());
+        if let Some(choice) = std::env::var_os(RINGS) {
+            command.env(RINGS, choice);
+        }
         if self.valgrind {
             command.env("UV_USE_VALGRIND", "1");
         }

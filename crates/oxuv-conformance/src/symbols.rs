@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::run_tool;
+use crate::library::Form;
+use crate::{run_quietly, run_tool};
 
 /// The symbols of one object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,9 +23,14 @@ pub fn of_objects(files: &[PathBuf]) -> Result<Vec<Symbols>, String> {
     Ok(parse(&run_tool(Command::new("nm").arg("-g").args(files))?))
 }
 
-/// The functions that a shared library exports.
-pub fn of_library(file: &Path) -> Result<BTreeSet<String>, String> {
-    let text = run_tool(Command::new("nm").args(["-D", "--defined-only"]).arg(file))?;
+/// The functions that a library has for others.
+pub fn of_library(file: &Path, form: Form) -> Result<BTreeSet<String>, String> {
+    let which = match form {
+        Form::Shared => "-D",
+        Form::Static => "-g",
+    };
+    // Of each object without symbols it complains.
+    let text = run_quietly(Command::new("nm").args([which, "--defined-only"]).arg(file))?;
     let names = text.lines().filter_map(|line| line.rsplit(' ').next());
     // Symbols of some distributions' libraries have a version.
     Ok(names.map(|name| name.split('@').next().unwrap_or(name).to_owned()).collect())

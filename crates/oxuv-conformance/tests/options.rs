@@ -1,6 +1,6 @@
 //! The command line.
 
-use oxuv_conformance::library::Library;
+use oxuv_conformance::library::{Form, Library};
 use oxuv_conformance::options::Options;
 
 fn read(line: &str) -> Result<Options, String> {
@@ -11,6 +11,7 @@ fn read(line: &str) -> Result<Options, String> {
 fn our_library_and_all_tests_are_the_default() {
     let options = read("").unwrap();
     assert_eq!(options.library, Library::Ours { release: false });
+    assert_eq!(options.form, Form::Shared);
     assert!(options.wants("anything"));
     assert!(options.list().ends_with("expected.tsv"));
 }
@@ -19,6 +20,8 @@ fn our_library_and_all_tests_are_the_default() {
 fn each_library_has_its_list() {
     assert!(read("--library upstream").unwrap().list().ends_with("upstream.tsv"));
     assert_eq!(read("--library release").unwrap().library, Library::Ours { release: true });
+    let options = read("--library upstream --static").unwrap();
+    assert!(options.form == Form::Static && options.list().ends_with("upstream.tsv"));
     let options = read("--library /there/libuv.so.1 --list /there/list").unwrap();
     assert_eq!(options.library, Library::File("/there/libuv.so.1".into()));
     assert!(options.list().ends_with("there/list"));

@@ -544,6 +544,10 @@ pub trait Kernel {
         false
     }
 
+    /// Begins what was submitted and has not begun.
+    #[inline]
+    fn begin(&mut self) {}
+
     /// The next of the jobs that were collected.
     fn next_finished(&mut self) -> Option<Finished<Self::Job>>;
 }

@@ -177,9 +177,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     #[inline]
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
-        if self.ring.must_enter() {
-            self.enter_ring();
-        }
+        self.begin();
         if self.jobs.is_awake {
             self.wait_for_jobs(timeout)?;
         } else {
@@ -190,10 +188,8 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     #[inline]
     fn leave(&mut self) {
-        if self.ring.must_enter() {
-            // Who has the loop in another one waits for its descriptor now.
-            self.enter_ring();
-        }
+        // Who has the loop in another one waits for its descriptor now.
+        self.begin();
         if self.jobs.is_awake && self.jobs.rest(false) == Rest::Found {
             self.waker.wake();
         }
@@ -483,6 +479,13 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     fn must_begin(&self) -> bool {
         self.ring.must_enter()
+    }
+
+    #[inline]
+    fn begin(&mut self) {
+        if self.ring.must_enter() {
+            self.enter_ring();
+        }
     }
 
     fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {

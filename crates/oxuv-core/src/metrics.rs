@@ -98,7 +98,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Measures the time that the loop waits, from now on. This costs a second system call in turns that wait: one to
-    /// see what is there, one to wait.
+    /// see what is there, one to wait; and one for each operation that a ring does, which begins at once, so that it can be
+    /// there before the loop waits.
     #[doc(alias = "UV_METRICS_IDLE_TIME")]
     pub fn measure_idle_time(&mut self) {
         self.counts.measures_idle = true;

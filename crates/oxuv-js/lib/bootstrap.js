@@ -25,7 +25,14 @@ function requireLibrary(name) {
   if (compiled === undefined || compiled === null) return undefined;
   const module = { id: name, exports: {} };
   loaded.set(name, module);
-  compiled.call(module.exports, module.exports, requireLibrary, module, binding);
+  let isDone = false;
+  try {
+    compiled.call(module.exports, module.exports, requireLibrary, module, binding);
+    isDone = true;
+  } finally {
+    // Memory or stack was short; there may be more the next time.
+    if (!isDone) loaded.delete(name);
+  }
   return module.exports;
 }
 
@@ -69,6 +76,7 @@ for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'Perfo
 }
 defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
 defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
+
 if (process.execArgv.length > 0) requireLibrary('internal/flags').apply(process.execArgv);
 
 return {

@@ -15,6 +15,8 @@ function header(error) {
 
 // Scripts that are compiled as a function have its head in front of their first line: by how many columns, by file.
 const shifts = new Map();
+// The text of scripts that are in no file, by the name that traces have for them.
+const sources = new Map();
 
 function frame(site) {
   const file = site.getFileName();
@@ -51,9 +53,12 @@ function textOf(error, sites) {
   return text;
 }
 
+// Taken now: the engine makes its functions when they are first looked at, and if memory is short then, it never has them.
+const { isError } = Error;
+
 function prepare(error, sites) {
   if (typeof prepareByScript === 'function') return prepareByScript.call(Error, error, sites);
-  return Error.isError(error) ? new Trace(sites) : textOf(error, sites);
+  return isError(error) ? new Trace(sites) : textOf(error, sites);
 }
 
 const nativeStack = Object.getOwnPropertyDescriptor(Error.prototype, 'stack').get;
@@ -112,6 +117,7 @@ module.exports = {
   install,
   header,
   shifts,
+  sources,
   stackOf,
   get codes() { return internal().codes; },
   make,

@@ -6,7 +6,8 @@ const files = binding('files');
 const {
   absolute, asFileOrFolder, dirname, inImports, inNodeModules, nodeModulePaths, packageOf,
 } = require('resolve');
-const { codes: { ERR_INVALID_ARG_TYPE }, make, shifts } = require('errors');
+const errors = require('errors');
+const { make, shifts, sources } = errors;
 
 const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) => `No such built-in module: ${name}`);
 const ERR_INVALID_ARG_VALUE = make('ERR_INVALID_ARG_VALUE', TypeError, (name, value) =>
@@ -44,7 +45,7 @@ class Module {
   }
 
   require(name) {
-    if (typeof name !== 'string') throw new ERR_INVALID_ARG_TYPE('id', 'string', name);
+    if (typeof name !== 'string') throw new errors.codes.ERR_INVALID_ARG_TYPE('id', 'string', name);
     if (name === '') throw new ERR_INVALID_ARG_VALUE('id', name);
     return Module._load(name, this, false);
   }
@@ -172,7 +173,7 @@ function notFound(request, parent) {
 function makeRequire(module) {
   const require = (path) => module.require(path);
   require.resolve = (request, options) => {
-    if (typeof request !== 'string') throw new ERR_INVALID_ARG_TYPE('request', 'string', request);
+    if (typeof request !== 'string') throw new errors.codes.ERR_INVALID_ARG_TYPE('request', 'string', request);
     return Module._resolveFilename(request, module, false, options);
   };
   require.resolve.paths = (request) => Module._resolveLookupPaths(request, module);
@@ -222,7 +223,8 @@ function start(kind, text) {
   for (const [key, value] of Object.entries(globals)) {
     Object.defineProperty(globalThis, key, { value, writable: true, enumerable: true, configurable: true });
   }
-  const value = engine.runScript(kind === 'eval' ? text : files.readText(''), name);
+  sources.set(name, kind === 'eval' ? text : files.readText(''));
+  const value = engine.runScript(sources.get(name), name);
   if (binding('process').print()) console.log(value);
   return undefined;
 }

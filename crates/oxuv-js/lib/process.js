@@ -85,8 +85,13 @@ hidden('_emitExit', () => {
 
 hidden('_captureCallback', null);
 
+// What is thrown when there is no memory for an error is null.
+const reason = (thrown) => (thrown === null && native.isShort(null) ? new InternalError('out of memory') : thrown);
+self._own.reason = reason;
+
 // An exception that nobody caught: true if a listener has dealt with it, else the process ends.
 hidden('_fatalException', (error, fromPromise) => {
+  error = reason(error);
   const origin = fromPromise ? 'unhandledRejection' : 'uncaughtException';
   let isHandled;
   try {
@@ -118,6 +123,7 @@ hidden('_fatalException', (error, fromPromise) => {
 hidden('_triggerUncaught', self._fatalException);
 
 function die(error, code) {
+  error = reason(error);
   native.write(2, `${require('report')(error)}\n`);
   native.reallyExit(code);
 }

@@ -1,12 +1,22 @@
 // What is said of an exception that nobody caught: the place, the line, a mark below it, and the trace.
 'use strict';
 
-const { header } = require('errors');
+const { header, sources } = require('errors');
 
 const FRAME = /\n {4}at (?:[^\n]* \()?((?:file:\/\/)?\/[^()\n]*|\[eval\]|\[stdin\]):(\d+):(\d+)\)?/;
 
 function report(error) {
-  if (!(error instanceof Error)) return describe(error);
+  try {
+    return told(error);
+  } catch {
+    // Its stack, name or message throw something themselves.
+    return 'Uncaught, and it cannot be shown: ' + Object.prototype.toString.call(error);
+  }
+}
+
+function told(error) {
+  // What is no error has no trace, and its text alone would not say that this is the end.
+  if (!(error instanceof Error)) return `Uncaught, and no Error that would say where:\n${typeof error === 'string' ? error : describe(error)}`;
   const { stack } = error;
   if (typeof stack !== 'string' || stack === '') return header(error);
   return place(stack) + describe(error);
@@ -19,9 +29,10 @@ function place(stack) {
   let source;
   try {
     const path = file.startsWith('file://') ? decodeURIComponent(file.slice(7)) : file;
-    source = binding('files').readText(path).split('\n')[line - 1];
+    source = (sources.get(file) ?? binding('files').readText(path)).split('\n')[line - 1];
   } catch { /* The file is gone, or was none. */ }
-  if (source === undefined) return `${file}:${line}\n\n`;
+  // Nothing of a binary file is shown.
+  if (source === undefined || /[\0-\x08\x0e-\x1f]/.test(source)) return `${file}:${line}\n\n`;
   const mark = source.slice(0, column - 1).replace(/[^\t]/g, ' ');
   return `${file}:${line}\n${source}\n${mark}^\n\n`;
 }

@@ -83,7 +83,7 @@ let lastRejection = 0;
 
 function rejection(promise, reason, isHandled) {
   if (!isHandled) {
-    unhandled.set(promise, { reason, number: ++lastRejection, told: false });
+    unhandled.set(promise, { reason: process._own.reason(reason), number: ++lastRejection, told: false });
     pending.push(promise);
     return;
   }

@@ -1,12 +1,15 @@
 //! What the bindings and the loop's callbacks share: the ways from the loop into the script.
 
 use std::cell::{Cell, OnceCell};
+use std::io::Write;
 use std::rc::{Rc, Weak};
 
 use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Script, Timers};
-use rquickjs::function::IntoArgs;
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, FromJs, Function, JsLifetime, Object, Persistent, Value};
+use rquickjs::function::{Constructor, IntoArgs};
+use rquickjs::{
+    CatchResultExt, CaughtError, Context, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent, Value,
+};
 
 use crate::Options;
 use crate::bindings::Descriptors;
@@ -42,6 +45,9 @@ pub(crate) struct ModuleHooks {
     pub(crate) meta: Kept,
 }
 
+/// The most bytes that are set aside.
+const SPARE: usize = 1 << 20;
+
 /// One script's side of things. Lives on the loop's thread.
 pub(crate) struct Host {
     pub(crate) lp: LoopRef,
@@ -57,6 +63,8 @@ pub(crate) struct Host {
     ending: Cell<Option<i32>>,
     /// True from an exception to the next drain that comes to its end.
     has_rest: Cell<bool>,
+    /// Memory that is given back when the script has used up its own, so that somebody can say so.
+    spare: Cell<Option<Persistent<Value<'static>>>>,
 }
 
 /// The way from a function of the script's side to its host.
@@ -85,6 +93,7 @@ impl Host {
             module_hooks: OnceCell::new(),
             ending: Cell::new(None),
             has_rest: Cell::new(false),
+            spare: Cell::new(None),
         });
         let _ = host.timers.set(Timers::new(&host.lp, host.clone())?);
         let _ = host.immediates.set(Immediates::new(&host.lp, host.clone())?);
@@ -196,6 +205,28 @@ impl Host {
         }
     }
 
+    /// Sets memory aside, if there is a limit that scripts can reach.
+    pub(crate) fn set_spare_aside(&self, ctx: &Ctx<'_>) {
+        let Some(limit) = self.options.max_memory else { return };
+        let buffer = ctx.globals().get::<_, Constructor<'_>>("ArrayBuffer");
+        let bytes = (limit / 8).min(SPARE) as f64;
+        let spare = buffer.and_then(|buffer| buffer.construct::<_, Value<'_>>((bytes,)));
+        // Where there is none, less can be said.
+        self.spare.set(spare.ok().map(|spare| Persistent::save(ctx, spare)));
+    }
+
+    /// Whether this was thrown because memory is short. If so, there is some from now on.
+    pub(crate) fn is_short(&self, value: &Value<'_>) -> bool {
+        // The engine throws null where there is no memory for an error either.
+        let is_short = self.options.max_memory.is_some()
+            && (value.is_null()
+                || value.as_exception().and_then(Exception::message).is_some_and(|text| text == "out of memory"));
+        if is_short {
+            self.spare.set(None);
+        }
+        is_short
+    }
+
     /// An exception that nobody caught goes to the listeners of the process. Without any the program ends here.
     pub(crate) fn uncaught<'js>(&self, ctx: &Ctx<'js>, thrown: CaughtError<'js>) -> Outcome {
         if self.is_ending() {
@@ -206,22 +237,26 @@ impl Host {
             CaughtError::Value(value) => value,
             CaughtError::Error(error) => {
                 let message = error.to_string();
-                match rquickjs::Exception::from_message(ctx.clone(), &message) {
+                match Exception::from_message(ctx.clone(), &message) {
                     Ok(exception) => exception.into_value(),
                     Err(_) => Value::new_undefined(ctx.clone()),
                 }
             }
         };
+        self.is_short(&value);
         let handled = self.hooks().uncaught.clone().restore(ctx).and_then(|uncaught| uncaught.call((value,)));
         match handled.catch(ctx) {
             Ok(true) if !self.is_ending() => {
                 self.has_rest.set(true);
+                self.set_spare_aside(ctx);
                 Outcome::Threw
             }
             Ok(_) => Outcome::Stop,
             Err(error) => {
                 // Only when memory or stack is short: the script's side could not even say so.
-                eprintln!("oxuv: {error}");
+                let text =
+                    if self.options.max_memory.is_some() { "out of memory".to_owned() } else { error.to_string() };
+                let _ = writeln!(std::io::stderr(), "oxuv: {text}");
                 self.end(1);
                 Outcome::Stop
             }
@@ -231,6 +266,7 @@ impl Host {
     /// A promise is rejected without a handler, or gets one afterwards.
     pub(crate) fn rejection<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
         let Some(hooks) = self.hooks.get() else { return };
+        self.is_short(&reason);
         // The function only takes notes; if even that fails, memory is short, and the note is lost.
         let rejection = hooks.rejection.clone().restore(ctx);
         let _ = rejection.and_then(|rejection| rejection.call::<_, Value<'_>>((promise, reason, is_handled)));

@@ -104,6 +104,7 @@ impl Program {
         let bootstrap = library::function(ctx, "bootstrap")?.ok_or(rquickjs::Error::Unknown)?;
         let hooks: Object<'_> = bootstrap.call((bindings,))?;
         self.host.set_hooks(&hooks)?;
+        self.host.set_spare_aside(ctx);
         ctx.globals().set(START, hooks.get::<_, Function<'_>>("start")?)
     }
 

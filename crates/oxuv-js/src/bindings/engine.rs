@@ -1,5 +1,7 @@
 //! The engine: compiling, microtasks, rejections.
 
+use std::borrow::Cow;
+
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, Object, Result, Value};
@@ -30,20 +32,33 @@ fn library_function(ctx: Ctx<'_>, name: String) -> Result<Option<Function<'_>>> 
 
 /// Compiles the body of a function with these parameters. Its lines keep their numbers.
 fn compile_function<'js>(ctx: Ctx<'js>, source: String, file: String, parameters: String) -> Result<Function<'js>> {
-    let text = format!("(function ({parameters}) {{ {source}\n}})");
+    let text = format!("(function ({parameters}) {{ {}\n}})", readable(&source));
     ctx.eval_with_options(text, options(&file))
 }
 
 /// Runs a script in the global scope; its value.
 fn run_script<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Value<'js>> {
-    ctx.eval_with_options(source, options(&file))
+    ctx.eval_with_options(readable(&source).as_ref(), options(&file))
 }
 
 /// Runs a script in which `await` may stand; a promise of an object with its `value`.
 fn run_async_script<'js>(ctx: Ctx<'js>, source: String, file: String) -> Result<Value<'js>> {
     let mut options = options(&file);
     options.promise = true;
-    ctx.eval_with_options(source, options)
+    ctx.eval_with_options(readable(&source).as_ref(), options)
+}
+
+/// The text as the engine can take it. It takes no NUL, which only binary files have: those get another character at its
+/// place that is an error anywhere, with nothing before it but the lines, so that the error names the right one.
+pub(super) fn readable(source: &str) -> Cow<'_, str> {
+    match source.split_once('\0') {
+        None => Cow::Borrowed(source),
+        Some((before, _)) => {
+            let mut text: String = before.chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
+            text.push('\u{1}');
+            Cow::Owned(text)
+        }
+    }
 }
 
 fn options(file: &str) -> EvalOptions {

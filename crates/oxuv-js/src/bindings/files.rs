@@ -23,7 +23,30 @@ fn read_text(ctx: Ctx<'_>, path: String) -> Result<String> {
         Ok(bytes) => {
             Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
         }
-        Err(error) => Err(Exception::throw_message(&ctx, &format!("{error}, open '{path}'"))),
+        Err(error) => Err(throw(&ctx, error.into(), &path)),
+    }
+}
+
+/// Throws what Node throws when a file cannot be read.
+fn throw(ctx: &Ctx<'_>, errno: oxuv::Errno, path: &str) -> rquickjs::Error {
+    let (name, message) = (errno.name().unwrap_or("UNKNOWN"), errno.message().unwrap_or("unknown error"));
+    // A directory can be opened, but not read.
+    let (call, place) = match name {
+        "EISDIR" => ("read", String::new()),
+        _ => ("open", format!(" '{path}'")),
+    };
+    let made = Exception::from_message(ctx.clone(), &format!("{name}: {message}, {call}{place}")).and_then(|error| {
+        error.set("errno", errno.code())?;
+        error.set("code", name)?;
+        error.set("syscall", call)?;
+        if call == "open" {
+            error.set("path", path)?;
+        }
+        Ok(error)
+    });
+    match made {
+        Ok(error) => ctx.throw(error.into_value()),
+        Err(error) => error,
     }
 }
 

@@ -4,6 +4,7 @@ use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Module, Object, Promise, Result, Value};
 
+use super::engine::readable;
 use crate::host::{Kept, ModuleHooks, host};
 
 /// Keeps the functions that `lib/esm.js` gives.
@@ -48,7 +49,7 @@ impl Loader for Load {
         let host = host(ctx);
         let hooks = host.module_hooks(ctx)?;
         let found: Object<'js> = hooks.load.clone().restore(ctx)?.call((name, kind))?;
-        let module = Module::declare(ctx.clone(), name, found.get::<_, String>("source")?)?;
+        let module = Module::declare(ctx.clone(), name, readable(&found.get::<_, String>("source")?).as_ref())?;
         let take: Value<'js> = found.get("take")?;
         hooks.meta.clone().restore(ctx)?.call::<_, ()>((module.meta()?, name, take))?;
         Ok(module)

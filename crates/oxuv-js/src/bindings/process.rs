@@ -30,6 +30,7 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("mask", Func::from(mask))?;
     object.set("abort", Func::from(abort))?;
     object.set("end", Func::from(end))?;
+    object.set("isShort", Func::from(is_short))?;
     object.set("reallyExit", Func::from(really_exit))?;
     object.set("print", Func::from(|ctx: Ctx<'_>| host(&ctx).options.print))
 }
@@ -150,6 +151,11 @@ fn ids() -> Vec<u32> {
 /// Sets the mask of new files; the one before.
 fn mask(bits: u32) -> u32 {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(bits)).as_raw_mode()
+}
+
+/// Whether this was thrown because memory is short.
+fn is_short<'js>(ctx: Ctx<'js>, thrown: Value<'js>) -> bool {
+    host(&ctx).is_short(&thrown)
 }
 
 /// Nothing of the script is called any more, and the loop ends.

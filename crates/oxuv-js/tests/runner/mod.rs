@@ -11,26 +11,26 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What became of a script.
-pub struct Ran {
-    pub out: String,
-    pub err: String,
-    pub status: ExitStatus,
+pub(crate) struct Ran {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) status: ExitStatus,
 }
 
 impl Ran {
     /// Standard output with the exit code behind it, as in the files of what is expected.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let code = self.status.code().map_or_else(|| self.status.to_string(), |code| code.to_string());
         format!("{}--- exit {code}\n", self.out)
     }
 }
 
-pub fn program() -> Command {
+pub(crate) fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_oxuv"))
 }
 
 /// A path for a file of the test, of which there is one only.
-pub fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}-{name}", std::process::id()))
@@ -40,7 +40,7 @@ pub fn scratch(name: &str) -> PathBuf {
 ///
 /// # Panics
 /// When it does not end, or cannot be run.
-pub fn run(command: &mut Command, input: Option<&[u8]>) -> Ran {
+pub(crate) fn run(command: &mut Command, input: Option<&[u8]>) -> Ran {
     let (out, err) = (scratch("out"), scratch("err"));
     let mut child = command
         .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
@@ -64,7 +64,7 @@ pub fn run(command: &mut Command, input: Option<&[u8]>) -> Ran {
 }
 
 /// Waits for the end; when that takes too long, nothing.
-pub fn wait(child: &mut Child) -> Option<ExitStatus> {
+pub(crate) fn wait(child: &mut Child) -> Option<ExitStatus> {
     let started = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {

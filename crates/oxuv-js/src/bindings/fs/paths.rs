@@ -185,11 +185,11 @@ fn symlink<'js>(ctx: Ctx<'js>, callback: Callback<'js>, target: Path, path: Path
 }
 
 fn read_link<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, raw: bool) -> Result<Value<'js>> {
-    named(ctx, callback, path, raw, |path| blocking::read_link(path))
+    named(ctx, callback, path, raw, blocking::read_link)
 }
 
 fn real_path<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, raw: bool) -> Result<Value<'js>> {
-    named(ctx, callback, path, raw, |path| blocking::canonical_path(path))
+    named(ctx, callback, path, raw, blocking::canonical_path)
 }
 
 fn named<'js>(

@@ -1,5 +1,5 @@
 // Text encoders and decoders, query strings.
-const t=(name,f)=>{try{console.log(name,f())}catch(e){console.log(name,'threw',e.name,e.code,e.message)}};
+const t=(name,f)=>{try{console.log('%s',name,f())}catch(e){console.log('%s',name,'threw',e.name,e.code,e.message)}};
 const {StringDecoder}=require('string_decoder');const qs=require('querystring');
 t('te',()=>new TextEncoder().encode('aé€😀\ud800'));
 t('te',()=>[new TextEncoder().encoding,new TextEncoder().encode().length,Object.prototype.toString.call(new TextEncoder())]);
