@@ -163,9 +163,7 @@ define(Buffer, {
     return asBuffer(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
   },
 });
-Object.defineProperty(Buffer, 'of', {
-  value: function of(...items) { return asBuffer(Uint8Array.from(items)); }, writable: true, enumerable: false, configurable: true,
-});
+define(Buffer, { of(...items) { return asBuffer(Uint8Array.from(items)); } });
 
 function compareBytes(one, other) {
   const length = Math.min(one.length, other.length);
@@ -208,8 +206,6 @@ function inspectBuffer(recurseTimes, options) {
   }
   return `<${this.constructor?.name ?? 'Buffer'} ${text}>`;
 }
-
-const vendor = { fill: prototype.fill, indexOf: prototype.indexOf, lastIndexOf: prototype.lastIndexOf };
 
 function checkNeedle(value) {
   if (typeof value !== 'string' && typeof value !== 'number' && !isBytes(value)) {
@@ -319,36 +315,39 @@ define(prototype, {
 prototype[Symbol.for('nodejs.util.inspect.custom')] = inspectBuffer;
 Object.defineProperty(prototype, 'toLocaleString', { value: prototype.toString, writable: true, enumerable: true, configurable: true });
 
+const { indexOf, lastIndexOf } = Uint8Array.prototype;
+
 function search(buffer, value, byteOffset, encoding, isForward) {
   if (typeof byteOffset === 'string') [byteOffset, encoding] = [undefined, byteOffset];
   checkNeedle(value);
-  if (typeof value === 'string') {
-    const name = encodingOf(encoding ?? undefined);
-    if (value === '') return emptyAt(buffer.length, byteOffset, isForward);
-    value = asBuffer(bytesOf(value, name));
-    // A unit of two bytes begins where one can.
-    if (name === 'utf16le') return searchUnits(buffer, value, byteOffset, isForward);
-  }
-  if (value.length === 0) return emptyAt(buffer.length, byteOffset, isForward);
-  const method = isForward ? vendor.indexOf : vendor.lastIndexOf;
-  return method.call(buffer, value, byteOffset);
+  const isUnits = nameOf(encoding) === 'utf16le';
+  if (typeof value === 'string') value = bytesOf(value, encodingOf(encoding ?? undefined));
+  const { length } = buffer;
+  let from = Math.trunc(+byteOffset);
+  if (Number.isNaN(from)) from = isForward ? 0 : length;
+  if (from < 0) from += length;
+  if (from < 0 && !isForward) return -1;
+  from = Math.max(from, 0);
+  const bytes = plain(buffer);
+  if (typeof value === 'number') return isForward ? indexOf.call(bytes, value & 255, from) : lastIndexOf.call(bytes, value & 255, from);
+  if (value.length === 0) return Math.min(from, length);
+  // Half a unit is nowhere.
+  if (isUnits && value.length % 2 !== 0) return -1;
+  return searchBytes(bytes, value, from, isUnits ? 2 : 1, isForward);
 }
 
-// Where nothing is found: at the place itself, or at the end.
-function emptyAt(length, byteOffset, isForward) {
-  let at = Number.isNaN(+byteOffset) || byteOffset === undefined ? (isForward ? 0 : length) : Math.trunc(+byteOffset);
-  if (at < 0) at += length;
-  return at < 0 ? (isForward ? 0 : -1) : Math.min(at, length);
-}
-
-function searchUnits(buffer, value, byteOffset, isForward) {
-  const method = isForward ? vendor.indexOf : vendor.lastIndexOf;
-  let at = method.call(buffer, value, byteOffset);
-  while (at !== -1 && at % 2 === 1) {
-    if (!isForward && at === 0) return -1;
-    at = method.call(buffer, value, isForward ? at + 1 : at - 1);
+// The place of a needle that begins at a multiple of `step`.
+function searchBytes(bytes, needle, from, step, isForward) {
+  const last = bytes.length - needle.length;
+  for (let at = isForward ? from : Math.min(from, last); at >= 0 && at <= last; at += isForward ? 1 : -1) {
+    at = isForward ? indexOf.call(bytes, needle[0], at) : lastIndexOf.call(bytes, needle[0], at);
+    if (at < 0 || at > last) return -1;
+    if (at % step !== 0) continue;
+    let same = 1;
+    while (same < needle.length && bytes[at + same] === needle[same]) same++;
+    if (same === needle.length) return at;
   }
-  return at;
+  return -1;
 }
 
 for (const [bits, size] of [['16', 2], ['32', 4], ['64', 8]]) {

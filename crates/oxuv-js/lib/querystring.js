@@ -24,16 +24,12 @@ function escape(value) {
   try {
     return encodeURIComponent(value);
   } catch {
-    return value.replace(/[\ud800-\udbff][^]|[^]/gu, escapeOne);
-  }
-}
-
-// Half a pair and what follows it are taken for a pair.
-function escapeOne(char) {
-  try {
-    return encodeURIComponent(char);
-  } catch {
-    throw new ERR_INVALID_URI();
+    // Half a pair and what follows it are taken for a pair.
+    const whole = value.replace(/[\ud800-\udfff](?:(?<=[\ud800-\udbff])[\udc00-\udfff]|[^])?/g, (pair) => {
+      if (pair.length === 1) throw new ERR_INVALID_URI();
+      return String.fromCodePoint(0x10000 + ((pair.charCodeAt(0) & 0x3ff) << 10 | (pair.charCodeAt(1) & 0x3ff)));
+    });
+    return encodeURIComponent(whole);
   }
 }
 

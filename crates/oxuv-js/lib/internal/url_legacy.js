@@ -119,6 +119,7 @@ Url.prototype._takeHost = function takeHost(rest, url) {
     }
     if (/[\0-\x20#%/:<>?@[\\\]^|]/.test(hostname)) throw invalid(url);
   }
+  if (isV6 && /[\0\t\n\r #%/<>?@\\^|]/.test(hostname)) throw invalid(url);
   hostname = hostname.length > 255 ? '' : hostname.toLowerCase();
   if (hostname !== '' && !isV6 && /[^\0-\x7f]/.test(hostname)) {
     hostname = binding('url').toAscii(hostname);

@@ -50,7 +50,12 @@ class FileHandle extends EventEmitter {
   chmod(mode) { return this.#ask('fchmod', (fd) => requests.fchmod(fd, mode)); }
   chown(uid, gid) { return this.#ask('fchown', (fd) => requests.fchown(fd, uid, gid)); }
   datasync() { return this.#ask('fdatasync', (fd) => requests.fdatasync(fd)); }
-  read(...args) { return this.#transfer('read', 'bytesRead', 'buffer', (fd) => transfer.read(fd, ...args)); }
+  read(...args) {
+    // What is no buffer holds the options, if it holds anything.
+    if (!ArrayBuffer.isView(args[0])) args = [typeof args[0] === 'object' ? args[0] : {}];
+    return this.#transfer('read', 'bytesRead', 'buffer', (fd) => transfer.read(fd, ...args));
+  }
+
   readv(buffers, position) { return this.#transfer('read', 'bytesRead', 'buffers', (fd) => transfer.readv(fd, buffers, position)); }
   readFile(options) { return readFile(this, options); }
   stat(options) { return this.#ask('fstat', (fd) => requests.fstat(fd, options)); }

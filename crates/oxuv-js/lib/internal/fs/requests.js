@@ -13,7 +13,7 @@ const { F_OK } = require('internal/fs/constants');
 const nothing = () => undefined;
 
 function checkMode(mode) {
-  mode ??= 0;
+  mode ??= F_OK;
   if (typeof mode !== 'number') throw new ERR_INVALID_ARG_TYPE('mode', 'integer', mode);
   if (!Number.isInteger(mode) || mode < 0 || mode > 7) throw new ERR_OUT_OF_RANGE('mode', 'an integer >= 0 && <= 7', mode);
   return mode;
@@ -27,7 +27,7 @@ function warn(text, name, code) {
   process.emitWarning(text, name, code);
 }
 
-function access(path, mode = F_OK) {
+function access(path, mode) {
   path = toPath(path);
   return request(native.access, [path, checkMode(mode)], 'access', { path, finish: nothing });
 }
@@ -147,7 +147,7 @@ function unlink(path) {
   return request(native.unlink, [path], 'unlink', { path, finish: nothing });
 }
 
-function copyFile(from, to, mode = 0) {
+function copyFile(from, to, mode) {
   from = toPath(from, 'src');
   to = toPath(to, 'dest');
   return request(native.copyFile, [from, to, checkMode(mode)], 'copyfile', { path: from, dest: to, finish: nothing });
@@ -178,10 +178,11 @@ function realpath(path, options) {
   return request(native.realpath, [path, isRaw(encoding)], 'realpath', { path, finish: (name) => nameOf(name, encoding) });
 }
 
-function ftruncate(fd, length = 0) {
+function ftruncate(fd, length) {
   fd = toFd(fd);
-  validateInteger(length ?? 0, 'len');
-  return request(native.ftruncate, [fd, Math.max(0, length ?? 0)], 'ftruncate', { finish: nothing });
+  if (length === undefined) length = 0;
+  validateInteger(length, 'len');
+  return request(native.ftruncate, [fd, Math.max(0, length)], 'ftruncate', { finish: nothing });
 }
 
 function chmod(path, mode) {

@@ -23,7 +23,7 @@ function readArguments(count, buffer, offsetOrOptions, length, position) {
   let offset = offsetOrOptions;
   if (count < 2 && !ArrayBuffer.isView(buffer) && (buffer === undefined || typeof buffer === 'object')) {
     ({ buffer = bufferClass().alloc(16384), offset, length, position } = buffer ?? {});
-  } else if (count < 3 && typeof offset !== 'number') {
+  } else if (count < 3) {
     // What is no object here is taken for an empty one.
     ({ offset, length, position } = typeof offset === 'object' && offset !== null ? offset : {});
   }

@@ -6,7 +6,7 @@ use oxuv::fs::{EntryKind, Metadata, Time};
 use rquickjs::function::This;
 use rquickjs::{Array, ArrayBuffer, BigInt, Ctx, Error, FromJs, Function, IntoJs, Result, String as Text, Value};
 
-/// Bytes. Into the script they go as an `ArrayBuffer`, without a copy.
+/// Bytes. Into the script they go as an `ArrayBuffer`.
 pub(crate) struct Bytes(pub(crate) Vec<u8>);
 
 impl<'js> FromJs<'js> for Bytes {
@@ -27,7 +27,8 @@ impl<'js> FromJs<'js> for Bytes {
 
 impl<'js> IntoJs<'js> for Bytes {
     fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
-        ArrayBuffer::new(ctx.clone(), self.0).map(ArrayBuffer::into_value)
+        // A copy, in memory that counts towards what the script may use.
+        ArrayBuffer::new_copy(ctx.clone(), &self.0).map(ArrayBuffer::into_value)
     }
 }
 

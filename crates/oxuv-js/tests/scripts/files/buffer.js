@@ -1,0 +1,74 @@
+// Buffers: what they are made of, their methods and errors.
+const {Buffer}=require('buffer');const b=require('buffer');
+const t=(name,f)=>{try{console.log(name,f())}catch(e){console.log(name,'threw',e.name,e.code,e.message)}};
+t('insp',()=>Buffer.from('hi'));
+t('insp',()=>Buffer.alloc(60,'abc'));
+t('insp',()=>Object.assign(Buffer.from('a'),{x:1}));
+t('insp',()=>[Buffer.alloc(0)]);
+for (const e of ['utf8','UTF-8','utf16le','ucs2','latin1','binary','ascii','hex','base64','base64url','nope','',undefined,null]) {
+  t('from '+e,()=>Buffer.from('zZ09+/-_',e));
+t('to '+e,()=>Buffer.from([0,1,127,128,200,255,0xf0,0x9f,0x98,0x80,65]).toString(e));
+t('len '+e,()=>Buffer.byteLength('aé€😀==',e));
+t('write '+e,()=>{const x=Buffer.alloc(7);return [x.write(e?.startsWith('base64')?'YWJj':'é€😀ab',1,e),x]});
+t('isenc '+e,()=>Buffer.isEncoding(e));
+t('fill '+e,()=>Buffer.alloc(5).fill('6162é',e));
+t('idx '+e,()=>Buffer.from('abcabc').indexOf('bc',e));
+}
+for (const s of ['YQ==YQ==','YWJ','Y','YW Jj','YW_-','YW+/','=YQ','Y=Q=','YWJj\nZGVm','&*YQ']) t('b64 '+s,()=>Buffer.from(s,'base64'));
+for (const s of ['abc','abxy12','zz','','0','ABCDEF']) t('hex '+s,()=>Buffer.from(s,'hex'));
+for (const v of [undefined,null,5,{},true,[1,2,'3',256,-1,1.7],{length:2,0:5,1:6},new String('str'),{type:'Buffer',data:[1,2]},new Uint16Array([1,256]),new ArrayBuffer(3),Symbol('x'),{valueOf(){return 'vv'}},{[Symbol.toPrimitive](){return 'pp'}},Buffer.from('q'),new DataView(new ArrayBuffer(2)),10n]) t('from',()=>Buffer.from(v));
+t('ab',()=>Buffer.from(new ArrayBuffer(4),1,2));
+t('ab',()=>Buffer.from(new ArrayBuffer(4),5));
+t('ab',()=>Buffer.from(new ArrayBuffer(4),1,9));
+t('shared',()=>{const ab=new ArrayBuffer(2);const x=Buffer.from(ab);x[0]=9;return new Uint8Array(ab)[0]});
+t('concat',()=>Buffer.concat([Buffer.from('a'),new Uint8Array([98])]));
+t('concat',()=>Buffer.concat([Buffer.from('abc')],2));
+t('concat',()=>Buffer.concat([Buffer.from('abc')],5));
+t('concat',()=>Buffer.concat('x'));
+t('concat',()=>Buffer.concat([1]));
+t('cmp',()=>[Buffer.compare(Buffer.from('a'),Buffer.from('b')),Buffer.from('abc').compare(Buffer.from('xabcx'),1,4)]);
+t('cmp',()=>Buffer.compare('a',Buffer.from('b')));
+t('eq',()=>Buffer.from('a').equals(5));
+t('eq',()=>Buffer.from('a').equals(new Uint8Array([97])));
+t('copy',()=>{const x=Buffer.alloc(4);return [Buffer.from('abcdef').copy(x,1,2),x]});
+t('copy',()=>Buffer.from('abc').copy(Buffer.alloc(2),-1));
+t('copy',()=>Buffer.from('abc').copy(Buffer.alloc(2),0,9));
+t('copy',()=>Buffer.from('abc').copy('x'));
+t('slice',()=>{const x=Buffer.from('abcdef');const y=x.slice(1,-1);y[0]=88;return [x.toString(),y.toString(),y.constructor===Buffer,x.subarray(2) instanceof Buffer,x.slice(-2).toString()]});
+t('map',()=>Buffer.from('ab').map(x=>x+1));
+t('filter',()=>Buffer.from('abc').filter(x=>x>97));
+t('swap',()=>Buffer.from('abcd').swap16());
+t('swap',()=>Buffer.from('abc').swap16());
+t('swap32',()=>Buffer.from('abcd').swap32());
+t('swap64',()=>Buffer.from('abcdefgh').swap64());
+t('json',()=>JSON.stringify(Buffer.from('ab')));
+t('idx',()=>{const x=Buffer.from('this is a buffer');return [x.indexOf('is'),x.indexOf('is',3),x.indexOf(Buffer.from('a buffer')),x.indexOf(97),x.indexOf('nope'),x.indexOf('',100),x.lastIndexOf('is'),x.lastIndexOf('is',4),x.includes('buf'),x.indexOf('f',-3),x.lastIndexOf('x'),x.indexOf(99.99),x.indexOf('')]});
+t('idx',()=>Buffer.from('a').indexOf({}));
+t('idx',()=>Buffer.from('a').indexOf());
+t('fill',()=>[Buffer.alloc(5).fill('ab'),Buffer.alloc(5).fill(256+7),Buffer.alloc(5).fill('é'),Buffer.alloc(5,'ab').fill(0,1,3),Buffer.alloc(3).fill('abc',1),Buffer.alloc(3).fill('')]);
+t('fill',()=>Buffer.alloc(3).fill('zz','hex'));
+t('fill',()=>Buffer.alloc(3).fill(1,9));
+t('fill',()=>Buffer.alloc(3).fill(1,0,9));
+t('fill',()=>Buffer.alloc(3).fill('a',0,3,'x'));
+for (const m of Object.getOwnPropertyNames(Buffer.prototype).filter(x=>/^(read|write)[A-Z]/.test(x)).sort()) {
+  const x=Buffer.from([0x81,2,0x83,4,0x85,6,0x87,8,9]);
+  if (m.startsWith('read')) { for (const o of [0,1,undefined,9,-1,1.5,'1',100]) t(m+o,()=>/Int[LB]E$/i.test(m)?[x[m](o,3),x[m](o,6)]:x[m](o));
+t(m,()=>x[m](0,7)); }
+  else for (const v of /Big/.test(m)?[5n,-5n,2n**63n,2n**64n]:[5,-5,255,-129,65535,2**31,2**40,1.7,NaN,-1.5]) t(m+v,()=>{const y=Buffer.alloc(9);return [/Int[LB]E$/i.test(m)?y[m](v,1,3):y[m](v,1),y]});
+}
+t('write',()=>Buffer.alloc(3).write(5));
+t('write',()=>Buffer.alloc(3).write('abcdef',1));
+t('write',()=>Buffer.alloc(3).write('a',5));
+t('write',()=>Buffer.alloc(3).write('abc',0,9));
+t('write',()=>Buffer.alloc(3).write('€a',0,2));
+t('str',()=>[Buffer.from('abcdef').toString('utf8',1,3),Buffer.from('abc').toString(undefined,-1,100),Buffer.from('abc').toString('utf8',2,1)]);
+t('atob',()=>[atob('YWJj'),atob(' Y W J j '),atob('YQ'),btoa('abc'),btoa('\xff')]);
+t('atob',()=>atob('*'));
+t('btoa',()=>btoa('€'));
+t('btoa',()=>btoa());
+t('atob',()=>atob());
+t('misc',()=>[b.constants.MAX_STRING_LENGTH,Buffer.poolSize,b.INSPECT_MAX_BYTES,b.isUtf8(Buffer.from('é')),b.isUtf8(Buffer.from([0xc0])),b.isAscii(Buffer.from('é')),Buffer.isBuffer(new Uint8Array(1)),Buffer.name,Buffer.length]);
+t('iter',()=>[[...Buffer.from('ab')],[...Buffer.from('ab').entries()],Buffer.from('ab').keys().next()]);
+t('own',()=>Object.keys(Buffer).sort().join());
+t('buf',()=>[Buffer.from('ab').parent instanceof ArrayBuffer,typeof Buffer.from('ab').offset]);
+const {Blob}=b;(async()=>{const x=new Blob(['ab',Buffer.from('cd'),new Blob(['e'])],{type:'Text/Plain'});console.log(x,x.size,x.type,await x.text(),await x.slice(1,3).text(),await x.arrayBuffer())})();
