@@ -78,7 +78,8 @@ for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'Perfo
 defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
 defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
 
-if (process.execArgv.length > 0) requireLibrary('internal/flags').apply(process.execArgv);
+const flags = binding('process').flags();
+if (flags.length > 0) requireLibrary('internal/flags').apply(flags);
 
 return {
   call: timers.internal.call,
@@ -90,5 +91,5 @@ return {
   // Ticks are no longer taken, but promises are kept to the last.
   exit: () => { process._emitExit(); ticks.drain(); return process._emitExit(); },
   loadModules: () => requireLibrary('esm'),
-  start: (kind, text) => requireLibrary('modules')._start(kind, text),
+  start: (kind, text) => requireLibrary('internal/start').start(kind, text),
 };

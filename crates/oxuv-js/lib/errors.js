@@ -18,13 +18,20 @@ const shifts = new Map();
 // The text of scripts that are in no file, by the name that traces have for them.
 const sources = new Map();
 
+// The bodies of modules, which have no name of their own.
+const bodies = new WeakSet();
+
+function columnOf(site, file, line) {
+  const column = site.getColumnNumber();
+  return line === 1 && shifts.has(file) ? Math.max(1, column - shifts.get(file)) : column;
+}
+
 function frame(site) {
   const file = site.getFileName();
   const line = site.getLineNumber();
-  let column = site.getColumnNumber();
-  if (line === 1 && shifts.has(file)) column = Math.max(1, column - shifts.get(file));
-  const place = file === null ? 'native' : `${file}:${line}:${column}`;
-  const name = site.getFunctionName();
+  const place = file === null ? 'native' : `${file}:${line}:${columnOf(site, file, line)}`;
+  let name = site.getFunctionName();
+  if (!name && bodies.has(site.getFunction())) name = 'Object.<anonymous>';
   return name && name !== '<anonymous>' && name !== '<eval>' ? `\n    at ${name} (${place})` : `\n    at ${place}`;
 }
 
@@ -38,38 +45,42 @@ function isConstructor(error, site) {
   return false;
 }
 
-// The trace of an error until somebody looks: as in Node, name and message are those of that time.
-class Trace {
-  constructor(sites) {
-    this.sites = sites;
-  }
+const START = /^node:internal\/(?:bootstrap|modules|esm|start|ticks)$/;
+const isStart = (site) => site.getFileName() === null || START.test(site.getFileName());
+
+// The frames without those that say nothing: the making of the error, and, below the script's own, the start of the script.
+function worthSaying(error, sites) {
+  let first = 0;
+  while (first < sites.length && isConstructor(error, sites[first])) first++;
+  let end = sites.length;
+  while (end > first && isStart(sites[end - 1])) end--;
+  if (end === first) end = sites.length;
+  return sites.slice(first, end);
 }
 
 function textOf(error, sites) {
+  if (typeof prepareByScript === 'function') return require('internal/call_site').prepare(prepareByScript, error, worthSaying(error, sites));
   let text = header(error);
-  let first = 0;
-  while (first < sites.length && isConstructor(error, sites[first])) first++;
-  for (let at = first; at < sites.length; at++) text += frame(sites[at]);
+  for (const site of worthSaying(error, sites)) text += frame(site);
   return text;
 }
 
 // Taken now: the engine makes its functions when they are first looked at, and if memory is short then, it never has them.
-const { isError } = Error;
-
-function prepare(error, sites) {
-  if (typeof prepareByScript === 'function') return prepareByScript.call(Error, error, sites);
-  return isError(error) ? new Trace(sites) : textOf(error, sites);
-}
-
+const { isArray } = Array;
 const nativeStack = Object.getOwnPropertyDescriptor(Error.prototype, 'stack').get;
 
+// The engine keeps the frames of an error until somebody looks: as in Node, name and message are those of that time.
 function stackOf(error) {
   if (Object.hasOwn(error, 'stack')) return error.stack;
-  const trace = nativeStack.call(error);
-  if (!(trace instanceof Trace)) return trace;
-  trace.text ??= textOf(error, trace.sites);
-  trace.sites = undefined;
-  return trace.text;
+  const sites = nativeStack.call(error);
+  if (!isArray(sites)) return sites;
+  if (!Object.hasOwn(sites, 'text')) {
+    // An error of whoever prepares it must not come again and again.
+    sites.text = undefined;
+    sites.text = textOf(error, sites);
+    sites.length = 0;
+  }
+  return sites.text;
 }
 
 const nativeCapture = Error.captureStackTrace;
@@ -78,15 +89,16 @@ const nativeCapture = Error.captureStackTrace;
 function captureStackTrace(object, above) {
   nativeCapture(object, typeof above === 'function' ? above : captureStackTrace);
   const own = Object.getOwnPropertyDescriptor(object, 'stack')?.value;
-  if (own instanceof Trace) {
-    Object.defineProperty(object, 'stack', { __proto__: null, value: textOf(object, own.sites), writable: true, enumerable: false, configurable: true });
+  if (isArray(own)) {
+    Object.defineProperty(object, 'stack', { __proto__: null, value: textOf(object, own), writable: true, enumerable: false, configurable: true });
   }
 }
 
 function install() {
   Object.defineProperty(Error, 'captureStackTrace', { value: captureStackTrace, writable: true, enumerable: false, configurable: true });
   const own = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
-  own.set.call(Error, prepare);
+  // No function of a script: that would find no room after endless recursion.
+  own.set.call(Error, binding('engine').keepSites);
   Object.defineProperty(Error, 'prepareStackTrace', {
     get: () => prepareByScript,
     set: (value) => { prepareByScript = value; },
@@ -99,6 +111,13 @@ function install() {
     enumerable: false,
     configurable: true,
   });
+}
+
+// Puts a frame in front of the others.
+function addFrame(error, place) {
+  const text = String(error.stack);
+  const at = text.search(/\n {4}at /);
+  error.stack = at < 0 ? `${text}\n    at ${place}` : `${text.slice(0, at)}\n    at ${place}${text.slice(at)}`;
 }
 
 // The errors with a code are many, and most scripts throw none.
@@ -118,6 +137,9 @@ module.exports = {
   header,
   shifts,
   sources,
+  bodies,
+  columnOf,
+  addFrame,
   stackOf,
   get codes() { return internal().codes; },
   make,

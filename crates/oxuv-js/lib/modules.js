@@ -1,20 +1,21 @@
-// CommonJS modules, the module `module`, and the start of the script.
+// CommonJS modules, and the module `module`.
 'use strict';
 
+const process = require('process');
 const engine = binding('engine');
 const files = binding('files');
 const {
-  absolute, asFileOrFolder, dirname, inImports, inNodeModules, nodeModulePaths, packageOf,
+  absolute, asFileOrFolder, dirname, inImports, inNodeModules, isFile, nodeModulePaths, packageOf,
 } = require('resolve');
 const errors = require('errors');
-const { make, shifts, sources } = errors;
+const { make, shifts, bodies } = errors;
 
 const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) => `No such built-in module: ${name}`);
 const ERR_INVALID_ARG_VALUE = make('ERR_INVALID_ARG_VALUE', TypeError, (name, value) =>
   `The argument '${name}' must be a non-empty string. Received '${value}'`);
-const ERR_REQUIRE_ESM = make('ERR_REQUIRE_ESM', Error, (path, base) =>
-  `require() of ES Module ${path}${base ? ` from ${base}` : ''} not supported.\nInstead change the require of ${path.slice(path.lastIndexOf('/') + 1)} ` +
-  'to a dynamic import() which is available in all CommonJS modules.');
+const ERR_REQUIRE_ASYNC_MODULE = make('ERR_REQUIRE_ASYNC_MODULE', Error, () =>
+  'require() cannot be used on an ESM graph with top-level await. Use import() instead.');
+const ERR_DLOPEN_DISABLED = make('ERR_DLOPEN_DISABLED', Error, (path) => `Cannot load native addon: ${path}`);
 
 const CONDITIONS = new Set(['node', 'require', 'node-addons']);
 
@@ -53,16 +54,65 @@ class Module {
   load(filename) {
     this.filename = filename;
     this.paths = nodeModulePaths(dirname(filename));
-    const extension = /[^/](\.[^./]*)$/.exec(filename)?.[1];
-    const load = Module._extensions[extension] ?? Module._extensions['.js'];
-    load(this, filename);
+    Module._extensions[extensionOf(filename)](this, filename);
     this.loaded = true;
   }
 
   _compile(source, filename) {
     shifts.set(filename, Module.wrapper[0].length);
-    const body = engine.compileFunction(source.replace(/^#!.*/, ''), filename, 'exports, require, module, __filename, __dirname');
+    const body = compile(source, filename);
+    bodies.add(body);
     return Reflect.apply(body, this.exports, [this.exports, makeRequire(this), this, filename, dirname(filename)]);
+  }
+}
+
+// The longest that somebody knows: a script may add `.test.js`.
+function extensionOf(filename) {
+  const name = filename.slice(filename.lastIndexOf('/') + 1);
+  for (let at = name.indexOf('.', 1); at > 0; at = name.indexOf('.', at + 1)) {
+    if (Module._extensions[name.slice(at)]) return name.slice(at);
+  }
+  return '.js';
+}
+
+function compile(source, filename) {
+  const { last } = compile;
+  compile.last = undefined;
+  if (last?.source === source && last.filename === filename) return last.body;
+  try {
+    return engine.compileFunction(plain(source), filename, 'exports, require, module, __filename, __dirname');
+  } catch (error) {
+    const [, line] = /:(\d+):\d+/.exec(String(error.stack).slice(String(error).length)) ?? [];
+    const word = /^\s*(import|export)\b/.exec(source.split('\n')[line - 1])?.[1];
+    const message = error.message;
+    if (word === 'import') error.message = 'Cannot use import statement outside a module';
+    else if (word === 'export') error.message = "Unexpected token 'export'";
+    if (word !== undefined) error.stack = error.stack.replace(message, () => error.message);
+    throw error;
+  }
+}
+
+// Without what stands in front for others: the mark of the byte order, the line for the shell.
+function plain(source) {
+  return source.replace(/^\uFEFF/, '').replace(/^#!.*/, '');
+}
+
+// Whether a file without a word on what it is holds an ES module.
+const MODULE_WORDS = /^\s*(?:import\b\s*[\w$*{"']|export\b\s*[\w$*{])|\bimport\.meta\b|\bawait\b/m;
+function isModuleText(source, filename) {
+  if (!MODULE_WORDS.test(source)) return false;
+  try {
+    const body = compile(source, filename);
+    compile.last = { source, filename, body };
+    return false;
+  } catch {
+    try {
+      engine.checkModule(plain(source), filename);
+      return true;
+    } catch {
+      // Which of the two errors is said matters: that of what it was meant to be.
+      return /^\s*(?:import\b\s*[\w$*{"']|export\b\s*[\w$*{])/m.test(source);
+    }
   }
 }
 
@@ -78,24 +128,58 @@ Module.wrap = (script) => Module.wrapper[0] + script + Module.wrapper[1];
 
 Module._extensions = Object.assign(Object.create(null), {
   '.js'(module, filename) {
-    if (packageOf(filename)?.type === 'module') throw new ERR_REQUIRE_ESM(filename, module.parent?.filename);
-    module._compile(files.readText(filename), filename);
+    const type = packageOf(filename)?.type;
+    if (type === 'module') {
+      requireModule(module, filename);
+      return;
+    }
+    const source = files.readText(filename);
+    if (type === undefined && isModuleText(source, filename)) requireModule(module, filename);
+    else module._compile(source, filename);
   },
   '.json'(module, filename) {
+    const source = files.readText(filename);
     try {
-      module.exports = JSON.parse(files.readText(filename).replace(/^\uFEFF/, ''));
+      module.exports = JSON.parse(source.replace(/^\uFEFF/, ''));
     } catch (error) {
       error.message = `${filename}: ${error.message}`;
+      error.stack = String(error.stack).replace('at <input>:', `at ${filename}:`);
       throw error;
     }
   },
-  '.mjs'(module, filename) {
-    throw new ERR_REQUIRE_ESM(filename, module.parent?.filename);
+  '.node'(module, filename) {
+    throw new ERR_DLOPEN_DISABLED(filename);
   },
 });
+// Not for those who list the extensions, as in Node.
+Object.defineProperty(Module._extensions, '.mjs', { value: requireModule, writable: true, configurable: true });
 Object.defineProperty(Module._extensions, '.cjs', {
   value(module, filename) { module._compile(files.readText(filename), filename); }, writable: true, configurable: true,
 });
+
+// An ES module, or the main script that is one: that may take its time.
+function requireModule(module, filename) {
+  const esm = require('esm');
+  if (process.mainModule === module && module.id === '.') {
+    process.mainModule = undefined;
+    delete Module._cache[filename];
+    esm.runMain(filename);
+    return;
+  }
+  let all = importNow(esm.toUrl(filename));
+  if (Object.hasOwn(all, 'default') && !Object.hasOwn(all, '__esModule')) all = importNow(esm.markedUrl(filename));
+  module.exports = Object.hasOwn(all, 'module.exports') ? all['module.exports'] : all;
+}
+
+function importNow(url) {
+  let all;
+  const promise = engine.importSync(url, (value) => { all = value; });
+  const [state, reason] = binding('util').promiseDetails(promise);
+  promise.catch(() => {});
+  if (state === 2) throw reason;
+  if (state === 0) throw new ERR_REQUIRE_ASYNC_MODULE();
+  return all;
+}
 
 Module._load = (request, parent, isMain) => {
   if (request.startsWith('node:')) return loadBuiltin(request);
@@ -105,7 +189,7 @@ Module._load = (request, parent, isMain) => {
     if (parent && !parent.children?.includes(cached)) parent.children?.push(cached);
     return cached.exports;
   }
-  if (builtins.has(filename)) return loadBuiltin(filename);
+  if (isBuiltin(filename)) return loadBuiltin(filename);
   const module = new Module(filename, parent);
   if (isMain) {
     process.mainModule = module;
@@ -131,7 +215,11 @@ Module._resolveFilename = (request, parent, isMain, options) => {
   const folders = options?.paths ? options.paths.map((path) => absolute(path)) : [parent?.filename ? dirname(parent.filename) : process.cwd()];
   for (const folder of folders) {
     const found = find(request, folder, parent?.filename ?? null);
-    if (found !== undefined) return files.realPath(found);
+    if (found === undefined) continue;
+    if (isBuiltin(found)) return found;
+    // What a package says leads to may not be there.
+    if (!isFile(found)) throw notFound(found, parent);
+    return files.realPath(found);
   }
   throw notFound(request, parent);
 };
@@ -152,12 +240,12 @@ Module._resolveLookupPaths = (request, parent) => {
 
 function find(request, folder, base) {
   const extensions = Object.keys(Module._extensions);
-  if (request.startsWith('#')) return inImports(request, base ?? `${folder}/x`, CONDITIONS);
   if (/^(\/|\.\.?(\/|$))/.test(request)) {
     return asFileOrFolder(absolute(request, folder), extensions, /(^|\/)\.{0,2}$/.test(request));
   }
-  return inNodeModules(request, folder, CONDITIONS, base, (place) =>
-    asFileOrFolder(`${place}/${request}`, extensions, request.endsWith('/')));
+  const bare = (name, from) => (isBuiltin(name) ? name : inNodeModules(name, from, CONDITIONS, base, (place) =>
+    asFileOrFolder(`${place}/${name}`, extensions, name.endsWith('/'))));
+  return request.startsWith('#') ? inImports(request, base ?? `${folder}/x`, CONDITIONS, bare) : bare(request, folder);
 }
 
 function notFound(request, parent) {
@@ -204,31 +292,20 @@ function isModule(path) {
   return path.endsWith('.js') && packageOf(path)?.type === 'module';
 }
 
-// Runs the script of the command line.
-function start(kind, text) {
-  if (kind === 'prompt') return require('prompt');
-  if (kind === 'file') {
-    const path = Module._findPath(absolute(text)) || absolute(text);
-    process.argv.splice(1, 0, path);
-    if (files.kind(path) < 0) throw notFound(path);
-    if (isModule(path)) require('esm').runMain(path);
-    else Module._load(path, null, true);
-    return undefined;
-  }
-  const name = kind === 'eval' ? '[eval]' : '[stdin]';
-  const module = new Module(name);
-  module.filename = absolute(name);
-  module.paths = nodeModulePaths(process.cwd());
-  const globals = { module, exports: module.exports, require: makeRequire(module), __filename: name, __dirname: '.' };
-  for (const [key, value] of Object.entries(globals)) {
-    Object.defineProperty(globalThis, key, { value, writable: true, enumerable: true, configurable: true });
-  }
-  sources.set(name, kind === 'eval' ? text : files.readText(''));
-  const value = engine.runScript(sources.get(name), name);
-  if (binding('process').print()) console.log(value);
-  return undefined;
-}
+Module._initPaths = () => {};
+Module._preloadModules = (requests) => {
+  if (!Array.isArray(requests)) return;
+  const parent = new Module('internal/preload', null);
+  parent.paths = nodeModulePaths(process.cwd());
+  for (const request of requests) parent.require(request);
+};
+Module.syncBuiltinESMExports = () => {};
+Module.runMain = (path = process.argv[1]) => Module._load(path, null, true);
+Module.findSourceMap = () => undefined;
 
 module.exports = Module;
-Object.defineProperty(Module, '_start', { value: start });
+// For the library.
+Object.defineProperty(Module, 'internal', {
+  value: { compile, isModule, isModuleText, loadBuiltin, makeRequire, notFound, plain },
+});
 Object.defineProperty(Module, '_loadBuiltin', { value: loadBuiltin });

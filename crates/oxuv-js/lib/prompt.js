@@ -1,6 +1,7 @@
 // The prompt: what is done with a line.
 'use strict';
 
+const process = require('process');
 const engine = binding('engine');
 const { write } = binding('process');
 

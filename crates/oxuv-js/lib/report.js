@@ -3,7 +3,7 @@
 
 const { header, sources } = require('errors');
 
-const FRAME = /\n {4}at (?:[^\n]* \()?((?:file:\/\/)?\/[^()\n]*|\[eval\]|\[stdin\]):(\d+):(\d+)\)?/;
+const FRAME = /\n {4}at (?:[^\n]* \()?((?:file:\/\/)?\/[^()\n]*|\[eval\]|\[stdin\]|REPL\d+):(\d+):(\d+)\)?/;
 
 function report(error) {
   try {

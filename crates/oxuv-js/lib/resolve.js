@@ -1,6 +1,7 @@
 // Where a specifier leads: Node's rules for files, folders, node_modules and the fields of package.json.
 'use strict';
 
+const process = require('process');
 const files = binding('files');
 const { make } = require('errors');
 
@@ -11,8 +12,11 @@ const ERR_PACKAGE_PATH_NOT_EXPORTED = make('ERR_PACKAGE_PATH_NOT_EXPORTED', Erro
 });
 const ERR_PACKAGE_IMPORT_NOT_DEFINED = make('ERR_PACKAGE_IMPORT_NOT_DEFINED', TypeError, (name, folder, base) =>
   `Package import specifier "${name}" is not defined${folder ? ` in package ${folder}package.json` : ''} imported from ${base}`);
+const ERR_INVALID_MODULE_SPECIFIER = make('ERR_INVALID_MODULE_SPECIFIER', TypeError, (name, why, base) =>
+  `Invalid module "${name}" ${why}${base ? ` imported from ${base}` : ''}`);
 const ERR_INVALID_PACKAGE_TARGET = make('ERR_INVALID_PACKAGE_TARGET', Error, (folder, key, target, isImport) =>
-  `Invalid ${isImport ? '"imports"' : '"exports"'} target ${JSON.stringify(target)} defined for '${key}' in the package config ${folder}package.json`);
+  `Invalid ${isImport ? '"imports"' : '"exports"'} target ${JSON.stringify(target)} defined for '${key}' in the package config ${folder}package.json` +
+  `${!isImport && typeof target === 'string' && !target.startsWith('./') ? '; targets must start with "./"' : ''}`);
 const ERR_INVALID_PACKAGE_CONFIG = make('ERR_INVALID_PACKAGE_CONFIG', Error, (path, message) =>
   `Invalid package config ${path}.${message ? ` ${message}` : ''}`);
 
@@ -21,9 +25,9 @@ function dirname(path) {
   return at <= 0 ? '/' : path.slice(0, at);
 }
 
-function absolute(path, base = process.cwd()) {
+function absolute(path, base) {
   const parts = [];
-  for (const part of (path.startsWith('/') ? path : `${base}/${path}`).split('/')) {
+  for (const part of (path.startsWith('/') ? path : `${base ?? process.cwd()}/${path}`).split('/')) {
     if (part === '..') parts.pop();
     else if (part !== '' && part !== '.') parts.push(part);
   }
@@ -100,18 +104,18 @@ function split(specifier) {
   return match && { name: match[1], subpath: `.${match[2] ?? ''}` };
 }
 
-// The target of a specifier in the field `exports` or `imports`: a path, undefined, or null where it is forbidden.
-function target(folder, value, key, star, conditions, isImport, base) {
+// The target of a specifier in the field `exports` or `imports`: a path, undefined, or null where it is forbidden. `imports`
+// may lead to other packages: `bare` finds them, for `exports` it is missing.
+function target(folder, value, key, star, conditions, bare) {
   if (typeof value === 'string') {
     if (!value.startsWith('./')) {
-      if (isImport && !value.startsWith('../') && !value.startsWith('/')) {
-        const name = star === undefined ? value : value.replaceAll('*', star);
-        return inNodeModules(name, folder, conditions, base) ?? name;
+      if (bare && !value.startsWith('../') && !value.startsWith('/')) {
+        return bare(star === undefined ? value : value.replaceAll('*', star), folder);
       }
-      throw new ERR_INVALID_PACKAGE_TARGET(`${folder}/`, key, value, isImport);
+      throw new ERR_INVALID_PACKAGE_TARGET(`${folder}/`, key, value, bare !== undefined);
     }
     if (/(^|\/)(\.\.?|node_modules)(\/|$)/.test(value.slice(2)) || (star !== undefined && /(^|\/)(\.\.?|node_modules)(\/|$)/.test(star))) {
-      throw new ERR_INVALID_PACKAGE_TARGET(`${folder}/`, key, value, isImport);
+      throw new ERR_INVALID_PACKAGE_TARGET(`${folder}/`, key, value, bare !== undefined);
     }
     return absolute(star === undefined ? value : value.replaceAll('*', star), folder);
   }
@@ -119,7 +123,7 @@ function target(folder, value, key, star, conditions, isImport, base) {
     let last;
     for (const each of value) {
       try {
-        const found = target(folder, each, key, star, conditions, isImport, base);
+        const found = target(folder, each, key, star, conditions, bare);
         if (found !== undefined && found !== null) return found;
         last = found;
       } catch (error) {
@@ -132,19 +136,19 @@ function target(folder, value, key, star, conditions, isImport, base) {
   if (typeof value === 'object' && value !== null) {
     for (const [condition, each] of Object.entries(value)) {
       if (condition !== 'default' && !conditions.has(condition)) continue;
-      const found = target(folder, each, key, star, conditions, isImport, base);
+      const found = target(folder, each, key, star, conditions, bare);
       if (found !== undefined) return found;
     }
     return undefined;
   }
   if (value === null) return null;
-  throw new ERR_INVALID_PACKAGE_TARGET(`${folder}/`, key, value, isImport);
+  throw new ERR_INVALID_PACKAGE_TARGET(`${folder}/`, key, value, bare !== undefined);
 }
 
 // Looks a key up in `exports` or `imports`: itself, or the longest pattern that fits.
-function lookUp(folder, table, key, conditions, isImport, base) {
+function lookUp(folder, table, key, conditions, bare) {
   if (Object.hasOwn(table, key) && !key.includes('*')) {
-    return target(folder, table[key], key, undefined, conditions, isImport, base);
+    return target(folder, table[key], key, undefined, conditions, bare);
   }
   let best;
   for (const pattern of Object.keys(table)) {
@@ -156,7 +160,7 @@ function lookUp(folder, table, key, conditions, isImport, base) {
       best = { pattern, star, fill: key.slice(star, key.length - tail.length) };
     }
   }
-  return best && target(folder, table[best.pattern], best.pattern, best.fill, conditions, isImport, base);
+  return best && target(folder, table[best.pattern], best.pattern, best.fill, conditions, bare);
 }
 
 function inExports(found, subpath, conditions, base) {
@@ -164,23 +168,28 @@ function inExports(found, subpath, conditions, base) {
   if (typeof exports === 'string' || Array.isArray(exports) || !Object.keys(exports).some((key) => key.startsWith('.'))) {
     exports = { '.': exports };
   }
-  const path = lookUp(found.folder, exports, subpath, conditions, false, base);
-  if (path === undefined || path === null) throw new ERR_PACKAGE_PATH_NOT_EXPORTED(`${found.folder}/`, subpath, base);
+  const path = lookUp(found.folder, exports, subpath, conditions);
+  if (path === undefined || path === null) {
+    throw new ERR_PACKAGE_PATH_NOT_EXPORTED(`${found.folder}/`, subpath, conditions.has('import') ? base : null);
+  }
   return path;
 }
 
 // A specifier that begins with `#`: only the package itself says where it leads.
-function inImports(specifier, base, conditions) {
+function inImports(specifier, base, conditions, bare) {
+  if (specifier === '#' || specifier.startsWith('#/') || specifier.endsWith('/')) {
+    throw new ERR_INVALID_MODULE_SPECIFIER(specifier, 'is not a valid internal imports specifier name', base);
+  }
   const found = packageOf(base);
-  if (specifier !== '#' && !specifier.startsWith('#/') && found?.imports) {
-    const path = lookUp(found.folder, found.imports, specifier, conditions, true, base);
+  if (found?.imports) {
+    const path = lookUp(found.folder, found.imports, specifier, conditions, bare);
     if (path !== undefined && path !== null) return path;
   }
   throw new ERR_PACKAGE_IMPORT_NOT_DEFINED(specifier, found && `${found.folder}/`, base);
 }
 
 // What a package says of a bare specifier by `exports`: in the package of the base itself, or in node_modules. Undefined
-// if none is found; `{ path, subpath }` if the package has no `exports`.
+// if none is found. A package without `exports` is up to `loose`.
 function inNodeModules(specifier, folder, conditions, base, loose) {
   const parts = split(specifier);
   if (!parts) return loose?.(specifier, folder);

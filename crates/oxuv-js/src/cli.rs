@@ -12,12 +12,18 @@ Runs JavaScript on the oxuv event loop, in Node's order.
 
 Usage: oxuv [options] [FILE] [ARGS...]
        oxuv [options] -e CODE [ARGS...]
-       oxuv [options] < FILE
+       oxuv [options] < FILE        or with - for FILE, and ARGS behind it
        oxuv                         a prompt, on a terminal
+
+What follows FILE belongs to the script; -- ends the options, too.
 
 Options:
   -e, --eval CODE         run CODE
-  -p, --print CODE        run CODE, and print its value
+  -p, --print [CODE]      run CODE, or the standard input, and print its value
+  -c, --check             only look for errors in the syntax of FILE
+  -i, --interactive       a prompt, even if no terminal is there
+  -r, --require MODULE    load MODULE before the script; may be given more than once
+      --input-type TYPE   what CODE and the standard input are: commonjs or module
       --max-memory MIB    the most memory that the script may use
       --unhandled-rejections MODE
                           what becomes of a rejected promise without a handler:
@@ -62,20 +68,35 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     let mut options = Options::default();
     let mut code = None;
     let mut file = None;
+    let mut is_prompt = false;
+    let given: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let mut own = given.len();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
             Arg::Short('v') | Arg::Long("version") => return Ok(Command::Version),
-            Arg::Short('e') | Arg::Long("eval") => {
-                let value = text(parser.value()?)?;
-                options.flags.extend(["--eval".to_owned(), value.clone()]);
-                code = Some(value);
-            }
+            Arg::Short('e') | Arg::Long("eval") => code = Some(text(parser.value()?)?),
+            // Also as `-pe CODE`.
             Arg::Short('p') | Arg::Long("print") => {
-                let value = text(parser.value()?)?;
-                options.flags.extend(["--print".to_owned(), value.clone()]);
-                code = Some(value);
                 options.print = true;
+                if let Some(value) = parser.optional_value() {
+                    match value.to_str().and_then(|letters| letters.strip_prefix('e')) {
+                        Some("") => code = Some(text(parser.value()?)?),
+                        _ => code = Some(text(value)?),
+                    }
+                } else if let Some(value) = value_behind(&mut parser)? {
+                    code = Some(text(value)?);
+                }
+            }
+            Arg::Short('c') | Arg::Long("check") => options.check = true,
+            Arg::Short('i') | Arg::Long("interactive") => is_prompt = true,
+            Arg::Short('r') | Arg::Long("require") => options.requires.push(text(parser.value()?)?),
+            Arg::Long("input-type") => {
+                options.is_module = match text(parser.value()?)?.as_str() {
+                    "module" => true,
+                    "commonjs" => false,
+                    _ => return Err("--input-type must be module or commonjs".into()),
+                }
             }
             Arg::Long("unhandled-rejections") => {
                 let mode = text(parser.value()?)?;
@@ -91,25 +112,44 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
                 options.max_memory = Some(bytes.ok_or_else(|| format!("{mib} is no number of MiB"))?);
             }
             Arg::Value(value) => {
+                // What follows belongs to the script.
+                let rest: Vec<OsString> = parser.raw_args()?.collect();
+                own = given.len() - rest.len() - 1;
                 if code.is_some() {
                     options.args.push(value);
                 } else {
                     file = Some(value);
                 }
-                // What follows belongs to the script.
-                options.args.extend(parser.raw_args()?);
+                options.args.extend(rest);
                 break;
             }
             other => return Err(other.unexpected()),
         }
     }
+    let own = given[..own].iter().filter(|arg| *arg != "--");
+    options.exec_args = own.map(|arg| arg.to_string_lossy().into_owned()).collect();
     let source = match (code, file) {
+        (Some(_), _) if options.check => return Err("--check needs a FILE".into()),
         (Some(code), _) => Source::Eval(code),
         (None, Some(file)) if file != "-" => Source::File(file.into()),
-        (None, None) if stdin().is_terminal() => Source::Prompt,
+        (None, Some(dash)) => {
+            // As in Node, the script sees it.
+            options.args.insert(0, dash);
+            Source::Stdin
+        }
+        (None, None) if is_prompt || (stdin().is_terminal() && !options.print) => Source::Prompt,
         _ => Source::Stdin,
     };
     Ok(Command::Run(source, options))
+}
+
+/// The argument behind an option that may do without, unless that is an option itself.
+fn value_behind(parser: &mut lexopt::Parser) -> Result<Option<OsString>, lexopt::Error> {
+    let mut rest = parser.raw_args()?;
+    Ok(match rest.peek() {
+        Some(next) if !next.to_string_lossy().starts_with('-') => rest.next(),
+        _ => None,
+    })
 }
 
 fn text(value: OsString) -> Result<String, lexopt::Error> {

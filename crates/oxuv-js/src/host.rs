@@ -59,6 +59,8 @@ pub(crate) struct Host {
     pub(crate) files: Descriptors,
     hooks: OnceCell<Hooks>,
     pub(crate) module_hooks: OnceCell<ModuleHooks>,
+    /// How many ES modules were required so far.
+    pub(crate) imports: Cell<u32>,
     /// Set when the script is to end with this code.
     ending: Cell<Option<i32>>,
     /// True from an exception to the next drain that comes to its end.
@@ -96,6 +98,7 @@ impl Host {
             files: Descriptors::default(),
             hooks: OnceCell::new(),
             module_hooks: OnceCell::new(),
+            imports: Cell::new(0),
             ending: Cell::new(None),
             has_rest: Cell::new(false),
             spare: Cell::new(None),

@@ -18,10 +18,18 @@ use crate::{bindings, library, prompt};
 pub struct Options {
     /// What the script finds in `process.argv` behind its own name.
     pub args: Vec<OsString>,
-    /// The options before the script, as the script finds them in `process.execArgv`; it acts upon some.
+    /// The options before the script, as the script finds them in `process.execArgv`.
+    pub exec_args: Vec<String>,
+    /// Those that the script's side acts upon, a value behind `=`.
     pub flags: Vec<String>,
+    /// Modules that are loaded before the script.
+    pub requires: Vec<String>,
+    /// Whether a script without a file is an ES module for certain.
+    pub is_module: bool,
     /// Prints the value of the script.
     pub print: bool,
+    /// Runs nothing, but looks for errors in the syntax.
+    pub check: bool,
     /// The most bytes of memory that the script may use.
     pub max_memory: Option<usize>,
 }

@@ -7,9 +7,10 @@ use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
 use super::modules;
+use crate::host::host;
 use crate::library;
 
-pub(super) fn fill(object: &Object<'_>) -> Result<()> {
+pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
     object.set("runMicrotasks", Func::from(run_microtasks))?;
     object.set("compileFunction", Func::from(compile_function))?;
     object.set("runScript", Func::from(run_script))?;
@@ -17,6 +18,10 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("publicModules", Func::from(|| library::PUBLIC.to_vec()))?;
     object.set("setModuleHooks", Func::from(modules::set_hooks))?;
     object.set("importModule", Func::from(modules::import))?;
+    object.set("importSync", Func::from(modules::import_sync))?;
+    object.set("checkModule", Func::from(modules::check))?;
+    object.set("startOptions", Func::from(start_options))?;
+    object.set("keepSites", Func::from(|_error: Value<'js>, sites: Value<'js>| sites))?;
     object.set("library", Func::from(library_function))?;
     object.set("collectGarbage", Func::from(|ctx: Ctx<'_>| ctx.run_gc()))
 }
@@ -24,6 +29,17 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
 /// Runs all microtasks, those included that they add. What `queueMicrotask` runs catches its own exceptions.
 fn run_microtasks(ctx: Ctx<'_>) {
     while ctx.execute_pending_job() {}
+}
+
+/// What the command line says about the start.
+fn start_options(ctx: Ctx<'_>) -> Result<Object<'_>> {
+    let host = host(&ctx);
+    let object = Object::new(ctx)?;
+    object.set("requires", host.options.requires.clone())?;
+    object.set("isModule", host.options.is_module)?;
+    object.set("isPrinted", host.options.print)?;
+    object.set("isChecked", host.options.check)?;
+    Ok(object)
 }
 
 fn library_function(ctx: Ctx<'_>, name: String) -> Result<Option<Function<'_>>> {

@@ -2,7 +2,7 @@
 
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
-use rquickjs::{Ctx, Module, Object, Promise, Result, Value};
+use rquickjs::{Ctx, Function, Module, Object, Promise, Result, Value};
 
 use super::engine::readable;
 use crate::host::{Kept, ModuleHooks, host};
@@ -16,6 +16,24 @@ pub(super) fn set_hooks(ctx: Ctx<'_>, resolve: Kept, load: Kept, meta: Kept) {
 /// Imports a module by its URL.
 pub(super) fn import<'js>(ctx: Ctx<'js>, url: String) -> Result<Promise<'js>> {
     Module::import(&ctx, url)
+}
+
+/// Imports a module by its URL, and gives the module's namespace to `give` before this returns: unless the module has an
+/// `await` at its top. The promise of its evaluation.
+pub(super) fn import_sync<'js>(ctx: Ctx<'js>, url: String, give: Function<'js>) -> Result<Promise<'js>> {
+    let host = host(&ctx);
+    let number = host.imports.get();
+    host.imports.set(number + 1);
+    let url = ctx.json_stringify(url)?.map(|url| url.to_string()).transpose()?.unwrap_or_default();
+    let source = format!("import * as all from {url};\nimport.meta.give(all);\n");
+    let module = Module::declare(ctx, format!("node:internal/require{number}"), source)?;
+    module.meta()?.set("give", give)?;
+    Ok(module.eval()?.1)
+}
+
+/// Finds errors in the syntax of a module.
+pub(super) fn check(ctx: Ctx<'_>, source: String, url: String) -> Result<()> {
+    Module::declare(ctx, url, readable(&source).as_ref()).map(drop)
 }
 
 /// Where specifiers lead.

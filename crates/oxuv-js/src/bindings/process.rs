@@ -9,6 +9,7 @@ use crate::host::host;
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("args", Func::from(args))?;
+    object.set("execArgs", Func::from(|ctx: Ctx<'_>| host(&ctx).options.exec_args.clone()))?;
     object.set("flags", Func::from(|ctx: Ctx<'_>| host(&ctx).options.flags.clone()))?;
     object.set("environment", Func::from(environment))?;
     object.set("execPath", Func::from(exec_path))?;
@@ -31,8 +32,7 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("abort", Func::from(abort))?;
     object.set("end", Func::from(end))?;
     object.set("isShort", Func::from(is_short))?;
-    object.set("reallyExit", Func::from(really_exit))?;
-    object.set("print", Func::from(|ctx: Ctx<'_>| host(&ctx).options.print))
+    object.set("reallyExit", Func::from(really_exit))
 }
 
 fn args(ctx: Ctx<'_>) -> Vec<String> {

@@ -1,0 +1,10 @@
+import './fixtures/order/first.mjs';
+import './fixtures/order/second.mjs';
+console.log('main');
+process.nextTick(() => console.log('tick'));
+queueMicrotask(() => console.log('microtask'));
+setImmediate(() => console.log('immediate'));
+await null;
+console.log('main, later');
+await new Promise((resolve) => setTimeout(resolve, 2));
+console.log('main, at last');

@@ -1,0 +1,1 @@
+require('./fixtures/packages/app').load();
