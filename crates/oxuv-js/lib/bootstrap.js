@@ -58,6 +58,7 @@ requireLibrary('errors').install();
 define('global', globalThis);
 const process = requireLibrary('process');
 define('process', process);
+const own = process._own;
 const ticks = requireLibrary('ticks');
 const timers = requireLibrary('timers');
 for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']) {
@@ -84,7 +85,8 @@ return {
   call: timers.internal.call,
   drain: ticks.drain,
   rejection: ticks.rejection,
-  uncaught: (error) => process._fatalException(error, false),
+  // A script may have taken the function away; the code for that is Node's.
+  uncaught: (error) => (typeof process._fatalException === 'function' ? process._fatalException(error, false) : own.die(error, 6)),
   beforeExit: () => process.emit('beforeExit', process.exitCode || 0),
   // Ticks are no longer taken, but promises are kept to the last.
   exit: () => { process._emitExit(); ticks.drain(); return process._emitExit(); },

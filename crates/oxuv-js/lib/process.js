@@ -127,3 +127,4 @@ function die(error, code) {
   native.write(2, `${require('report')(error)}\n`);
   native.reallyExit(code);
 }
+self._own.die = die;

@@ -307,13 +307,14 @@ impl Host {
     /// Emits `exit`; the code that the process is to end with.
     pub(crate) fn emit_exit(&self) -> i32 {
         self.context.with(|ctx| {
-            let exit = self.hooks().exit.clone().restore(&ctx);
-            match exit.and_then(|exit| exit.call::<_, i32>(())).catch(&ctx) {
+            let exit = || self.hooks().exit.clone().restore(&ctx)?.call::<_, i32>(());
+            match exit().catch(&ctx) {
                 Ok(code) => code,
-                Err(thrown) => {
-                    self.uncaught(&ctx, thrown);
-                    self.exit_code().unwrap_or(7)
-                }
+                Err(thrown) => match self.uncaught(&ctx, thrown) {
+                    // A listener has dealt with it; the second time only the code is asked for.
+                    Outcome::Threw => exit().unwrap_or(0),
+                    _ => self.exit_code().unwrap_or(7),
+                },
             }
         })
     }
