@@ -1,7 +1,7 @@
 // The module `buffer`: the package of that name, with Node's checks and errors, and with text and numbers done faster.
 'use strict';
 
-const { Buffer, SlowBuffer, kMaxLength } = require('vendor/buffer');
+const { Buffer: Base, kMaxLength } = require('vendor/buffer');
 const { nameOf, isEncoding, bytesOf, textOf, lengthOf, latin1Bytes, bytesFromBase64, toBase64, charsOf } = require('internal/buffer_text');
 const {
   codes: {
@@ -15,11 +15,44 @@ const types = require('internal/types');
 
 const ERR_NO_STRING = make('ERR_INVALID_ARG_TYPE', TypeError, 'argument must be a string');
 
-const { prototype } = Buffer;
+const { prototype } = Base;
 const isBytes = (value) => ArrayBuffer.isView(value) && types.internal.typedArrayName(value) === 'Uint8Array';
 // Bytes without the methods of buffers, which a script may have changed.
 const plain = (buffer, start = 0, end = buffer.length) => new Uint8Array(buffer.buffer, buffer.byteOffset + start, end - start);
 const asBuffer = (bytes) => Object.setPrototypeOf(bytes, prototype);
+
+let warned = false;
+function warnOnce() {
+  if (warned) return;
+  warned = true;
+  // What packages of others do is not this script's matter.
+  if (/[/\\]node_modules[/\\]/.test(new Error().stack.split('\n')[3] ?? '')) return;
+  process.emitWarning('Buffer() is deprecated due to security and usability issues. Please use the Buffer.alloc(), Buffer.allocUnsafe(), ' +
+    'or Buffer.from() methods instead.', 'DeprecationWarning', 'DEP0005');
+}
+
+function Buffer(value, encodingOrOffset, length) {
+  warnOnce();
+  if (typeof value === 'number') {
+    if (typeof encodingOrOffset === 'string') throw new ERR_INVALID_ARG_TYPE('string', 'string', value);
+    return Buffer.alloc(value);
+  }
+  return Buffer.from(value, encodingOrOffset, length);
+}
+Object.setPrototypeOf(Buffer, Uint8Array);
+Object.defineProperty(Buffer, 'prototype', { value: prototype, writable: false, enumerable: false, configurable: false });
+Object.defineProperty(prototype, 'constructor', { value: Buffer, writable: true, enumerable: false, configurable: true });
+// What methods of typed arrays make is a buffer, too.
+function FastBuffer(...args) { return asBuffer(new Uint8Array(...args)); }
+Object.defineProperty(Buffer, Symbol.species, { get: () => FastBuffer, configurable: true });
+Buffer.poolSize = 8 * 1024;
+
+function SlowBuffer(size) {
+  checkSize(size);
+  return Buffer.allocUnsafeSlow(size);
+}
+Object.setPrototypeOf(SlowBuffer.prototype, Uint8Array.prototype);
+Object.setPrototypeOf(SlowBuffer, Uint8Array);
 
 function encodingOf(encoding) {
   const name = encoding === '' || encoding === null ? undefined : nameOf(encoding);
@@ -49,7 +82,8 @@ function fromArrayBuffer(buffer, offset, length) {
 }
 
 function checkSize(size) {
-  validateNumber(size, 'size', 0, kMaxLength);
+  validateNumber(size, 'size');
+  if (!(size >= 0 && size <= kMaxLength)) throw new ERR_INVALID_ARG_VALUE.RangeError('size', size);
 }
 
 define(Buffer, {
@@ -228,7 +262,8 @@ define(prototype, {
     targetStart = whole(targetStart, 0);
     if (targetStart < 0) throw new ERR_OUT_OF_RANGE('targetStart', '>= 0', targetStart);
     sourceStart = whole(sourceStart, 0);
-    if (sourceStart < 0 || sourceStart > this.length) throw new ERR_OUT_OF_RANGE('sourceStart', `>= 0 && <= ${this.length}`, sourceStart);
+    if (sourceStart < 0) throw new ERR_OUT_OF_RANGE('sourceStart', '>= 0', sourceStart);
+    if (sourceStart > this.length) throw new ERR_OUT_OF_RANGE('sourceStart', `>= 0 && <= ${this.length}`, sourceStart);
     sourceEnd = whole(sourceEnd, this.length);
     if (sourceEnd < 0) throw new ERR_OUT_OF_RANGE('sourceEnd', '>= 0', sourceEnd);
     if (targetStart >= target.length || sourceStart >= sourceEnd) return 0;
@@ -294,6 +329,7 @@ function search(buffer, value, byteOffset, encoding, isForward) {
     // A unit of two bytes begins where one can.
     if (name === 'utf16le') return searchUnits(buffer, value, byteOffset, isForward);
   }
+  if (value.length === 0) return emptyAt(buffer.length, byteOffset, isForward);
   const method = isForward ? vendor.indexOf : vendor.lastIndexOf;
   return method.call(buffer, value, byteOffset);
 }
@@ -330,11 +366,9 @@ for (const name of ['utf8', 'latin1', 'ascii', 'base64', 'base64url', 'hex', 'uc
 }
 require('internal/buffer_numbers').addNumbers(prototype);
 delete prototype._isBuffer;
-delete Buffer.TYPED_ARRAY_SUPPORT;
-// Its memory is known, so it is no other one's.
-Object.defineProperty(Buffer, 'isBuffer', {
-  value: function isBuffer(value) { return value instanceof Buffer; }, writable: true, enumerable: true, configurable: true,
-});
+define(Buffer, { isBuffer(value) { return value instanceof Buffer; } });
+// The package's own functions ask these.
+define(Base, { isBuffer: Buffer.isBuffer, from: Buffer.from });
 
 const domError = (message) => new (require('internal/dom_exception'))(message, 'InvalidCharacterError');
 

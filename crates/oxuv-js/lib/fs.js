@@ -13,12 +13,15 @@ const fs = exports;
 
 // The callback comes last; arguments between it and the first may be left out.
 function takeCallback(args, count) {
-  const found = args.findIndex((arg, index) => index > 0 && typeof arg === 'function');
+  const found = args.findLastIndex((arg, index) => index > 0 && typeof arg === 'function');
   const at = found < 0 ? count : found;
-  const callback = checkCallback(args[at]);
-  args.length = at;
+  const callback = args[at];
+  args.length = Math.min(args.length, at);
   return callback;
 }
+
+// As in Node, these look at the callback before anything else.
+const CALLBACK_FIRST = new Set(['stat', 'lstat', 'fstat', 'readlink', 'rename', 'link', 'unlink', 'mkdtemp', 'realpath', 'readdir', 'opendir']);
 
 const named = (name, method) => Object.defineProperty(method, 'name', { value: name, configurable: true });
 
@@ -29,7 +32,9 @@ for (const name of ['access', 'open', 'close', 'lstat', 'fstat', 'statfs', 'mkdi
   const make = requests[name];
   fs[name] = named(name, (...args) => {
     const callback = takeCallback(args, make.length);
-    start(make(...args), callback);
+    if (CALLBACK_FIRST.has(name)) checkCallback(callback);
+    const made = make(...args);
+    start(made, checkCallback(callback));
   });
   fs[`${name}Sync`] = named(`${name}Sync`, (...args) => sync(make(...args)));
 }
@@ -63,6 +68,7 @@ for (const [names, from] of [[['rm', 'truncate', 'realpath'], several], [['readd
   for (const name of names) {
     fs[name] = named(name, (...args) => {
       const callback = takeCallback(args, 2);
+      if (CALLBACK_FIRST.has(name)) checkCallback(callback, name === 'opendir' ? 'callback' : 'cb');
       while (args.length < 2) args.push(undefined);
       from()[name](...args, callback);
     });
@@ -71,6 +77,7 @@ for (const [names, from] of [[['rm', 'truncate', 'realpath'], several], [['readd
 }
 fs.realpath.native = named('native', (...args) => {
   const callback = takeCallback(args, 2);
+  checkCallback(callback);
   start(requests.realpath(...args), callback);
 });
 fs.realpathSync.native = named('native', (path, options) => sync(requests.realpath(path, options)));
@@ -120,7 +127,7 @@ fs.appendFileSync = function appendFileSync(path, data, options) { whole().write
 // The callbacks of these get what was read into or written from, too.
 for (const [name, what] of [['read', 'buffer'], ['write', 'buffer'], ['readv', 'buffers'], ['writev', 'buffers']]) {
   fs[name] = named(name, (...args) => {
-    const callback = takeCallback(args, args.length);
+    const callback = checkCallback(takeCallback(args, args.length));
     const made = transfer()[name](...args);
     if (made.isEmpty) process.nextTick(callback, null, 0, made[what]);
     else start(made, (error, count) => callback(error, error === null ? count : 0, made[what]));
@@ -149,6 +156,7 @@ define('promises', () => require('fs/promises'));
 define('Stats', () => require('internal/fs/stats').Stats);
 define('Dirent', () => require('internal/fs/stats').Dirent);
 define('Dir', () => directory().Dir);
+Object.defineProperty(fs, '_toUnixTimestamp', { get: () => require('internal/fs/util').toTime, configurable: true });
 fs.F_OK = 0;
 fs.R_OK = 4;
 fs.W_OK = 2;

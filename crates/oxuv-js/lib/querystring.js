@@ -24,6 +24,15 @@ function escape(value) {
   try {
     return encodeURIComponent(value);
   } catch {
+    return value.replace(/[\ud800-\udbff][^]|[^]/gu, escapeOne);
+  }
+}
+
+// Half a pair and what follows it are taken for a pair.
+function escapeOne(char) {
+  try {
+    return encodeURIComponent(char);
+  } catch {
     throw new ERR_INVALID_URI();
   }
 }

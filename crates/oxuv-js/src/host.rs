@@ -82,6 +82,11 @@ pub(crate) fn host(ctx: &Ctx<'_>) -> Rc<Host> {
     found.expect("a script runs only while its host lives")
 }
 
+/// Says something where nothing of the script's side can. There is nobody to tell if standard error is gone.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "oxuv: {text}");
+}
+
 impl Host {
     pub(crate) fn new(lp: LoopRef, context: Context, options: Options) -> oxuv::Result<Rc<Host>> {
         let host = Rc::new(Host {
@@ -257,9 +262,7 @@ impl Host {
             Ok(_) => Outcome::Stop,
             Err(error) => {
                 // Only when memory or stack is short: the script's side could not even say so.
-                let text =
-                    if self.options.max_memory.is_some() { "out of memory".to_owned() } else { error.to_string() };
-                let _ = writeln!(std::io::stderr(), "oxuv: {text}");
+                say(&if self.options.max_memory.is_some() { "out of memory".to_owned() } else { error.to_string() });
                 self.end(1);
                 Outcome::Stop
             }
@@ -270,9 +273,16 @@ impl Host {
     pub(crate) fn rejection<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
         let Some(hooks) = self.hooks.get() else { return };
         self.is_short(&reason);
-        // The function only takes notes; if even that fails, memory is short, and the note is lost.
         let rejection = hooks.rejection.clone().restore(ctx);
-        let _ = rejection.and_then(|rejection| rejection.call::<_, Value<'_>>((promise, reason, is_handled)));
+        let noted = rejection.and_then(|rejection| rejection.call::<_, Value<'_>>((promise, reason, is_handled)));
+        // The function only takes notes. If even that fails, stack or memory is short. Short stack passes with the calls that
+        // have it, but without memory a script that goes on rejecting would never be told.
+        if let Err(thrown) = noted.catch(ctx)
+            && !thrown.to_string().contains("call stack")
+        {
+            say("out of memory");
+            std::process::exit(1);
+        }
     }
 
     /// The script ends with this code: nothing of it is called any more.

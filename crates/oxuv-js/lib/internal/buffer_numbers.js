@@ -63,6 +63,8 @@ function addFixed(prototype, name, kind, size, suffix) {
       if (!isBig) {
         value = +value;
         if (!isFloat) checkValue(value, size, isSigned);
+      } else if (typeof value !== 'bigint') {
+        throw new TypeError('Cannot mix BigInt and other types, use explicit conversions');
       } else if (value > max || value < min) {
         throw new ERR_OUT_OF_RANGE('value', range(size, isSigned, true), value);
       }

@@ -110,7 +110,7 @@ class TextDecoder {
   #isBegun = false;
 
   constructor(encoding = 'utf-8', options = {}) {
-    const name = LABELS.get(`${encoding}`.trim().toLowerCase());
+    const name = LABELS.get(`${encoding}`.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '').toLowerCase());
     if (name === undefined) throw new ERR_ENCODING_NOT_SUPPORTED(`${encoding}`);
     require('internal/validators').validateObject(options ?? {}, 'options', { allowArray: true, allowFunction: true });
     this.#encoding = name;

@@ -9,11 +9,11 @@ const isLetter = (char) => char !== undefined && /^[A-Za-z]$/.test(char);
 const tidyPath = (path, isAbsolute) => tidy(path, isAbsolute, isSeparator, '\\');
 
 // The front of a path: a device (`C:` or `\\server\share`), whether what follows begins at its root, and where that is.
-function rootOf(path) {
+function rootOf(path, knowsDevices = false) {
   if (isSeparator(path[0])) {
     const share = isSeparator(path[1]) ? /^[\\/]{2}([^\\/]+)[\\/]+([^\\/]+)/.exec(path) : null;
     if (share === null) return { device: '', isAbsolute: true, end: 1 };
-    if (share[1] === '.' || share[1] === '?') return { device: `\\\\${share[1]}`, isAbsolute: true, end: 4 };
+    if (knowsDevices && (share[1] === '.' || share[1] === '?')) return { device: `\\\\${share[1]}`, isAbsolute: true, end: 4 };
     return { device: `\\\\${share[1]}\\${share[2]}`, isAbsolute: true, end: share[0].length, isShare: true };
   }
   if (isLetter(path[0]) && path[1] === ':') {
@@ -44,7 +44,7 @@ function resolve(...paths) {
     } else {
       path = currentOn(device);
     }
-    const root = rootOf(path);
+    const root = rootOf(path, true);
     if (root.device !== '') {
       if (device === '') device = root.device;
       else if (root.device.toLowerCase() !== device.toLowerCase()) continue;
@@ -65,7 +65,7 @@ function normalize(path) {
   validateString(path, 'path');
   if (path === '') return '.';
   if (path.length === 1) return path === '/' ? '\\' : path;
-  const { device, isAbsolute, end } = rootOf(path);
+  const { device, isAbsolute, end } = rootOf(path, true);
   let tail = end < path.length ? tidyPath(path.slice(end), isAbsolute) : '';
   if (tail === '' && !isAbsolute) tail = '.';
   if (tail !== '' && isSeparator(path.at(-1)) && end < path.length) tail += '\\';

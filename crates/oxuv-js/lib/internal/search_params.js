@@ -6,7 +6,10 @@ const {
   codes: { ERR_ARG_NOT_ITERABLE, ERR_INVALID_THIS, ERR_INVALID_TUPLE, ERR_MISSING_ARGS },
 } = require('internal/codes');
 
-const text = (value) => `${value}`.toWellFormed();
+function text(value) {
+  if (typeof value === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
+  return `${value}`.toWellFormed();
+}
 
 function decode(part) {
   part = part.replaceAll('+', ' ');
@@ -197,6 +200,8 @@ const iteratorPrototype = Object.create(IteratorPrototype, {
       const { inspect } = require('internal/inspect');
       const rest = list().slice(at).map(pick);
       const parts = rest.map((item) => inspect(item, { ...options, depth: depth - 1 }));
+      const length = parts.reduce((sum, part) => sum + part.replace(/\x1b\[\d\d?m/g, '').length + 2, -2);
+      if (length > options.breakLength) return `URLSearchParams Iterator {\n  ${parts.join(',\n  ')} }`;
       return `URLSearchParams Iterator {${parts.length > 0 ? ` ${parts.join(', ')} ` : '  '}}`;
     },
     writable: true, enumerable: false, configurable: true,

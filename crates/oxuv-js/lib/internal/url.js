@@ -88,11 +88,11 @@ for (const name of PARTS) {
   const index = at[name];
   Object.defineProperty(URL.prototype, name, {
     get: { [`get ${name}`]() { return part(this, index); } }[`get ${name}`],
-    set: name === 'origin' ? undefined : function set(value) {
+    set: name === 'origin' ? undefined : { [`set ${name}`](value) {
       part(this, index);
       value = `${value}`.toWellFormed();
       if (!change(this, name, value) && name === 'href') throw invalid(value);
-    },
+    } }[`set ${name}`],
     enumerable: true,
     configurable: true,
   });
@@ -137,7 +137,7 @@ function domainToUnicode(domain) {
 function urlToHttpOptions(url) {
   const { hostname, pathname, port, username, password, search } = url;
   const options = {
-    __proto__: null, ...url, protocol: url.protocol, hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname, hash: url.hash,
+    __proto__: null, ...url, protocol: url.protocol, hostname: typeof hostname === 'string' && hostname.startsWith('[') ? hostname.slice(1, -1) : hostname, hash: url.hash,
     search, pathname, path: `${pathname || ''}${search || ''}`, href: url.href,
   };
   if (port !== '') options.port = Number(port);

@@ -2,7 +2,7 @@
 'use strict';
 
 const native = binding('fs');
-const { codes: { ERR_DIR_CLOSED, ERR_DIR_CONCURRENT_OPERATION, ERR_ILLEGAL_CONSTRUCTOR } } = require('internal/codes');
+const { codes: { ERR_DIR_CLOSED, ERR_DIR_CONCURRENT_OPERATION, ERR_ILLEGAL_CONSTRUCTOR, ERR_MISSING_ARGS } } = require('internal/codes');
 const { validateUint32, validateFunction } = require('internal/validators');
 const { bufferClass, isRaw, nameOf, optionsOf, request, start, sync, toPath } = require('internal/fs/util');
 const { typeOf } = require('internal/fs/stats');
@@ -20,6 +20,7 @@ class Dir {
   #pending = 0;
 
   constructor(mark, path, entries) {
+    if (mark === undefined) throw new ERR_MISSING_ARGS('handle');
     if (mark !== OURS) throw new ERR_ILLEGAL_CONSTRUCTOR();
     this.#path = path;
     this.#entries = entries;

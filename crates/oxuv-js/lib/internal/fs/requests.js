@@ -3,7 +3,7 @@
 'use strict';
 
 const native = binding('fs');
-const { codes: { ERR_FS_EISDIR, ERR_FS_INVALID_SYMLINK_TYPE } } = require('internal/codes');
+const { codes: { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_FS_EISDIR, ERR_FS_INVALID_SYMLINK_TYPE } } = require('internal/codes');
 const { validateBoolean, validateInteger, validateObject, validateUint32, parseFileMode } =
   require('internal/validators');
 const { isRaw, nameOf, optionsOf, request, sync, toFd, toFlags, toPath, toTime } = require('internal/fs/util');
@@ -12,10 +12,24 @@ const { F_OK } = require('internal/fs/constants');
 
 const nothing = () => undefined;
 
+function checkMode(mode) {
+  mode ??= 0;
+  if (typeof mode !== 'number') throw new ERR_INVALID_ARG_TYPE('mode', 'integer', mode);
+  if (!Number.isInteger(mode) || mode < 0 || mode > 7) throw new ERR_OUT_OF_RANGE('mode', 'an integer >= 0 && <= 7', mode);
+  return mode;
+}
+
+// Once for each: of habits that are to end.
+const warned = new Set();
+function warn(text, name, code) {
+  if (warned.has(text)) return;
+  warned.add(text);
+  process.emitWarning(text, name, code);
+}
+
 function access(path, mode = F_OK) {
   path = toPath(path);
-  validateInteger(mode ?? F_OK, 'mode', 0, 7);
-  return request(native.access, [path, mode ?? F_OK], 'access', { path, finish: nothing });
+  return request(native.access, [path, checkMode(mode)], 'access', { path, finish: nothing });
 }
 
 function open(path, flags, mode) {
@@ -56,6 +70,9 @@ function mkdir(path, options) {
 function mkdtemp(prefix, options) {
   const { encoding } = optionsOf(options);
   prefix = toPath(prefix, 'prefix');
+  if (typeof prefix === 'string' && prefix.endsWith('X')) {
+    warn('mkdtemp() templates ending with X are not portable. For details see: https://nodejs.org/api/fs.html');
+  }
   return request(native.mkdtemp, [prefix, isRaw(encoding)], 'mkdtemp', {
     path: typeof prefix === 'string' ? `${prefix}XXXXXX` : prefix, finish: (name) => nameOf(name, encoding),
   });
@@ -64,11 +81,15 @@ function mkdtemp(prefix, options) {
 function rmdir(path, options) {
   path = toPath(path);
   if (options !== undefined && options !== null) validateObject(options, 'options');
-  if (options?.recursive) return removal(path);
+  if (options?.recursive) {
+    warn('In future versions of Node.js, fs.rmdir(path, { recursive: true }) will be removed. Use fs.rm(path, { recursive: true }) instead',
+      'DeprecationWarning', 'DEP0147');
+    return request(native.rm, [path, true], 'rmdir', { path, finish: nothing });
+  }
   return request(native.rmdir, [path], 'rmdir', { path, finish: nothing });
 }
 
-const removal = (path) => request(native.rm, [path], 'rm', { path, finish: nothing });
+const removal = (path) => request(native.rm, [path, false], 'rm', { path, finish: nothing });
 
 // `rm` looks first, and refuses directories unless it may go down.
 function checkRemoval(path, options) {
@@ -129,8 +150,7 @@ function unlink(path) {
 function copyFile(from, to, mode = 0) {
   from = toPath(from, 'src');
   to = toPath(to, 'dest');
-  validateInteger(mode ?? 0, 'mode', 0, 7);
-  return request(native.copyFile, [from, to, mode ?? 0], 'copyfile', { path: from, dest: to, finish: nothing });
+  return request(native.copyFile, [from, to, checkMode(mode)], 'copyfile', { path: from, dest: to, finish: nothing });
 }
 
 function link(from, to) {

@@ -1,12 +1,13 @@
 // What needs several requests: each written once with callbacks, and once in a row.
 'use strict';
 
-const { start, sync, toPath, optionsOf, nameOf, isRaw, errorOf } = require('internal/fs/util');
+const { checkCallback, start, sync, toPath, optionsOf, nameOf, isRaw, errorOf } = require('internal/fs/util');
 const requests = require('internal/fs/requests');
 const native = binding('fs');
 
 function rm(path, options, done) {
   const checked = requests.checkRemoval(path, options);
+  checkCallback(done);
   start(requests.lstat(checked.path), (error, stats) => {
     if (error !== null) done(checked.force && error.code === 'ENOENT' ? null : error);
     else if (stats.isDirectory() && !checked.recursive) done(requests.refuse(checked.path));
@@ -25,12 +26,22 @@ function rmSync(path, options) {
   }
 }
 
+let warned = false;
+function warnOfFd() {
+  if (warned) return;
+  warned = true;
+  process.emitWarning('Using fs.truncate with a file descriptor is deprecated. Please use fs.ftruncate with a file descriptor instead.',
+    'DeprecationWarning', 'DEP0081');
+}
+
 function truncate(path, length, done) {
   if (typeof path === 'number') {
-    start(requests.ftruncate(path, length), done);
+    warnOfFd();
+    start(requests.ftruncate(path, length), checkCallback(done));
     return;
   }
   requests.ftruncate(0, length);
+  checkCallback(done);
   start(requests.open(path, 'r+'), (error, fd) => {
     if (error !== null) {
       done(error);
@@ -41,6 +52,7 @@ function truncate(path, length, done) {
 }
 
 function truncateSync(path, length) {
+  if (typeof path === 'number') warnOfFd();
   if (typeof path === 'number') return sync(requests.ftruncate(path, length));
   requests.ftruncate(0, length);
   const fd = sync(requests.open(path, 'r+'));

@@ -3,7 +3,7 @@
 
 const native = binding('fs');
 const { codes: { ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE } } = require('internal/codes');
-const { validateInteger, validateObject } = require('internal/validators');
+const { validateInteger } = require('internal/validators');
 const { bufferClass, bytesOf, checkEncoding, request, toFd, toPosition } = require('internal/fs/util');
 
 const MOST = 2 ** 31 - 1;
@@ -19,24 +19,20 @@ function checkRange(offset, length, size) {
 }
 
 // The arguments come one by one, or all or the last of them as an object.
-function readArguments(buffer, offsetOrOptions, length, position) {
+function readArguments(count, buffer, offsetOrOptions, length, position) {
   let offset = offsetOrOptions;
-  if (buffer === undefined || (buffer !== null && typeof buffer === 'object' && !ArrayBuffer.isView(buffer))) {
-    const options = buffer ?? {};
-    ({ buffer = bufferClass().alloc(16384), offset, length, position } = options);
-  } else if (buffer === null) {
-    checkView(buffer);
-  } else if (offset !== null && typeof offset === 'object') {
-    ({ offset, length, position } = offsetOrOptions);
-  } else if (offset !== undefined && offset !== null && typeof offset !== 'number' && typeof offset !== 'bigint') {
-    validateObject(offset, 'options', { nullable: true });
+  if (count < 2 && !ArrayBuffer.isView(buffer) && (buffer === undefined || typeof buffer === 'object')) {
+    ({ buffer = bufferClass().alloc(16384), offset, length, position } = buffer ?? {});
+  } else if (count < 3 && typeof offset !== 'number') {
+    // What is no object here is taken for an empty one.
+    ({ offset, length, position } = typeof offset === 'object' && offset !== null ? offset : {});
   }
   return { buffer, offset, length, position };
 }
 
 function read(fd, ...args) {
   fd = toFd(fd);
-  let { buffer, offset, length, position } = readArguments(...args);
+  let { buffer, offset, length, position } = readArguments(args.length, ...args);
   checkView(buffer);
   if (offset === undefined || offset === null) offset = 0;
   else validateInteger(offset, 'offset', 0);

@@ -14,12 +14,12 @@ const bufferClass = () => require('buffer').Buffer;
 
 function toPath(value, name = 'path') {
   if (typeof value === 'string') {
-    if (value.includes('\0')) throw new ERR_INVALID_ARG_VALUE(name, value, 'must be a string, Uint8Array, or URL without null bytes');
+    if (value.includes('\0')) throw new ERR_INVALID_ARG_VALUE(name, value, 'must be a string or Uint8Array without null bytes');
     return value;
   }
   if (isBytes(value)) {
     if (Uint8Array.prototype.includes.call(value, 0)) {
-      throw new ERR_INVALID_ARG_VALUE(name, value, 'must be a string, Uint8Array, or URL without null bytes');
+      throw new ERR_INVALID_ARG_VALUE(name, value, 'must be a string or Uint8Array without null bytes');
     }
     return value;
   }

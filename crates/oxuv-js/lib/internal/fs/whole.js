@@ -152,6 +152,20 @@ function writeOptions(options, flag) {
   return options;
 }
 
+// An object may still be written by a method `toString` of its own.
+let warned = false;
+function textOfObject(data) {
+  if (typeof data !== 'object' || data === null || ArrayBuffer.isView(data) || !Object.hasOwn(data, 'toString') ||
+      typeof data.toString !== 'function') {
+    return data;
+  }
+  if (!warned) {
+    warned = true;
+    process.emitWarning('Implicit coercion of objects with own toString property is deprecated.', 'DeprecationWarning', 'DEP0162');
+  }
+  return String(data);
+}
+
 function checkData(data) {
   if (typeof data !== 'string' && !ArrayBuffer.isView(data)) {
     throw new ERR_INVALID_ARG_TYPE('data', ['string', 'Buffer', 'TypedArray', 'DataView'], data);
@@ -172,6 +186,7 @@ const writing = (fd, payload) => request(native.write, [fd, payload, -1], 'write
 
 function writeFileSync(path, data, options, flag = 'w') {
   options = writeOptions(options, flag);
+  data = textOfObject(data);
   checkData(data);
   const fd = isFd(path) ? path : sync(requests.open(path, options.flag, options.mode));
   try {
@@ -205,6 +220,7 @@ function writeAll(fd, payload, { signal, flush }, done) {
 
 function writeFile(path, data, options, done, flag = 'w') {
   options = writeOptions(options, flag);
+  data = textOfObject(data);
   checkData(data);
   const payload = payloadOf(data, options.encoding);
   withFile(path, options.flag, options.mode, options.signal, (fd, ready) => writeAll(fd, payload, options, ready), done);

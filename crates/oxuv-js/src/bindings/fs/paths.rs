@@ -139,10 +139,13 @@ fn remove_directory<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path) -> 
     perform(ctx, callback, move || blocking::remove_directory(&path.0))
 }
 
-/// Removes a file, or a directory with all that is in it.
-fn remove_all<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path) -> Result<Value<'js>> {
+/// Removes a file, or a directory with all that is in it. With `needs_directory` a file is ENOTDIR.
+fn remove_all<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, needs_directory: bool) -> Result<Value<'js>> {
     perform(ctx, callback, move || {
         let is_directory = blocking::link_metadata(&path.0)?.is_dir();
+        if needs_directory && !is_directory {
+            return Err(Errno::ENOTDIR);
+        }
         let path = StdPath::new(OsStr::from_bytes(path.0.to_bytes()));
         let removed = if is_directory { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
         removed.map_err(|error: io::Error| Errno::from(error))

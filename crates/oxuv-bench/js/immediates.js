@@ -1,0 +1,20 @@
+// So many immediates, a thousand in each turn.
+'use strict';
+
+const count = Number(process.argv[2]);
+let made = 0;
+let came = 0;
+function come() {
+  came++;
+  if (made < count) make();
+}
+function make() {
+  made++;
+  setImmediate(come);
+}
+while (made < Math.min(count, 1000)) make();
+process.on('exit', () => {
+  if (came !== count) process.exitCode = 1;
+  // The largest resident set, in KiB.
+  console.log(process.resourceUsage().maxRSS);
+});
