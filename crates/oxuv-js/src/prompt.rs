@@ -2,6 +2,7 @@
 //!
 //! A thread of its own reads the lines, so that the loop runs meanwhile: timers come while somebody types.
 
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -20,6 +21,11 @@ enum Typed {
     /// Ctrl-D, or the terminal is gone.
     End,
 }
+
+/// What `lib/prompt.js` says is to be done next.
+const READ: i32 = 0;
+const READ_MORE: i32 = 1;
+const END: i32 = 2;
 
 const PROMPT: &str = "> ";
 const MORE: &str = "... ";
@@ -44,12 +50,23 @@ pub(crate) fn start(host: &std::rc::Rc<Host>, ctx: &Ctx<'_>, library: &Object<'_
                     Typed::Line(text) => {
                         was_interrupted = false;
                         let line = line.clone().restore(&ctx)?;
-                        let needs_more = told.call_for(&ctx, &line, (text,)).unwrap_or(false);
-                        Some(if needs_more { MORE } else { PROMPT })
+                        match told.call_for(&ctx, &line, (text,)).unwrap_or(READ) {
+                            READ_MORE => Some(MORE),
+                            END => None,
+                            _ => Some(PROMPT),
+                        }
                     }
                     Typed::Interrupt => {
                         let had_lines = forget.clone().restore(&ctx)?.call::<_, bool>(())?;
-                        if !had_lines && std::mem::replace(&mut was_interrupted, true) { None } else { Some(PROMPT) }
+                        if had_lines {
+                            Some(PROMPT)
+                        } else if std::mem::replace(&mut was_interrupted, true) {
+                            None
+                        } else {
+                            // Whoever cannot read it has no terminal any more.
+                            let _ = writeln!(stdout(), "(To exit, press Ctrl+C again or Ctrl+D or type .exit)");
+                            Some(PROMPT)
+                        }
                     }
                     Typed::End => None,
                 })
@@ -89,10 +106,7 @@ fn read(asked: &Receiver<&'static str>, typed: &Sender<Typed>, wake: &Wake) {
                 }
                 Typed::Line(line)
             }
-            Ok(Err(ReadlineError::Interrupted)) => {
-                println!("(To exit, press Ctrl+C again or Ctrl+D)");
-                Typed::Interrupt
-            }
+            Ok(Err(ReadlineError::Interrupted)) => Typed::Interrupt,
             _ => Typed::End,
         };
         if typed.send(what).is_err() {

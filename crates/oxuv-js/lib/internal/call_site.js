@@ -12,7 +12,7 @@ class CallSite {
 
   getThis() { return undefined; }
 
-  getTypeName() { return this.isToplevel() ? 'Object' : null; }
+  getTypeName() { return 'Object'; }
 
   getFunction() { return this.#site.getFunction(); }
 
@@ -40,7 +40,7 @@ class CallSite {
 
   getPromiseIndex() { return null; }
 
-  isToplevel() { return this.getFunctionName() === null; }
+  isToplevel() { return true; }
 
   isEval() { return this.#site.getFunctionName() === '<eval>'; }
 
