@@ -191,11 +191,12 @@ pub unsafe extern "C-unwind" fn uv_udp_try_send(
 /// Sends as many of `count` datagrams as the system takes at once, in their order, and returns how many that was. `flags`
 /// is 0.
 ///
-/// UV_EINVAL for no datagram, for flags, and for a handle without a socket; else, when none was sent, as
+/// UV_EINVAL for no datagram, for flags, for a null array, and for a handle without a socket; else, when none was sent, as
 /// [`uv_udp_try_send`]. If any would be refused without asking the system, none is sent.
 ///
 /// # Safety
-/// `udp` was initialised; each array has `count` elements, which are as for [`uv_udp_try_send`].
+/// `udp` was initialised; each array is null or has `count` elements, which are as for [`uv_udp_try_send`]: in `addrs` null
+/// is for a connected handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_udp_try_send2(
     udp: *mut uv_udp_t,
@@ -205,7 +206,7 @@ pub unsafe extern "C-unwind" fn uv_udp_try_send2(
     addrs: *mut *mut sockaddr,
     flags: c_uint,
 ) -> c_int {
-    if count < 1 || flags != 0 {
+    if count < 1 || flags != 0 || bufs.is_null() || nbufs.is_null() || addrs.is_null() {
         return Errno::EINVAL.code();
     }
     // SAFETY: the handle was initialised; the core asks for numbers below `count`, and does not keep the buffers.

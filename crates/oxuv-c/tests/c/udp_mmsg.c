@@ -161,6 +161,9 @@ static void several_are_sent_at_a_time(void) {
   CHECK(uv_udp_try_send2(udp, 0, arrays, counts, addresses, 0) == UV_EINVAL);
   CHECK(uv_udp_try_send2(udp, 1, arrays, counts, addresses, 1) == UV_EINVAL);
   CHECK(uv_udp_try_send2(unbound, 1, arrays, counts, addresses, 0) == UV_EINVAL);
+  CHECK(uv_udp_try_send2(udp, 1, NULL, counts, addresses, 0) == UV_EINVAL);
+  CHECK(uv_udp_try_send2(udp, 1, arrays, NULL, addresses, 0) == UV_EINVAL);
+  CHECK(uv_udp_try_send2(udp, 1, arrays, counts, NULL, 0) == UV_EINVAL);
   /* More than one call takes: all of them, each once. */
   CHECK(uv_udp_try_send2(udp, 50, arrays, counts, addresses, 0) == 50);
   for (i = 0; i < 50; i++) {
