@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_long, c_void};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::null;
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
 use crate::{Errno, Result};
 
@@ -46,7 +46,7 @@ impl Exit {
 #[derive(Debug)]
 pub struct Child {
     pid: libc::pid_t,
-    /// `None` where the system refuses it.
+    /// `None` where the system refuses it, or would soon have none for the program.
     descriptor: Option<OwnedFd>,
 }
 
@@ -66,26 +66,31 @@ impl Child {
         self.descriptor.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// How it has ended, once; `None` while it has not.
+    /// How it has ended, once (the kernel may tell it again); `None` while it has not.
     ///
     /// # Errors
-    /// ECHILD when it cannot be known: somebody else has waited for it, or SIGCHLD is ignored.
+    /// ECHILD when it cannot be known: somebody else has waited for it or SIGCHLD is ignored, and the kernel does not keep
+    /// it (before Linux 6.15); or a filter of system calls refuses to tell.
     pub fn try_wait(&self) -> Result<Option<Exit>> {
+        let Some(descriptor) = &self.descriptor else { return self.try_wait_by_id() };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
-        let by_pid = || WaitId::Pid(Pid::from_raw(self.pid).unwrap_or(Pid::INIT));
-        let status = match &self.descriptor {
-            Some(descriptor) => match waitid(WaitId::PidFd(descriptor.as_fd()), options) {
-                // Linux 5.3 has such descriptors, but does not wait by them.
-                Err(rustix::io::Errno::INVAL) => waitid(by_pid(), options),
-                waited => waited,
-            },
-            None => waitid(by_pid(), options),
-        }?;
-        Ok(status.map(|status| {
-            let signal = status.terminating_signal().map_or(0, |signal| signal & 0x7f);
-            let core = if status.dumped() { 0x80 } else { 0 };
-            Exit(status.exit_status().map_or(0, |code| (code & 0xff) << 8) | signal | core)
-        }))
+        match waitid(WaitId::PidFd(descriptor.as_fd()), options) {
+            Ok(status) => Ok(status.map(|status| {
+                let signal = status.terminating_signal().map_or(0, |signal| signal & 0x7f);
+                let core = if status.dumped() { 0x80 } else { 0 };
+                Exit(status.exit_status().map_or(0, |code| (code & 0xff) << 8) | signal | core)
+            })),
+            Err(rustix::io::Errno::CHILD) => kept_exit(descriptor),
+            // Linux 5.3 has such descriptors, but does not wait by them; a filter may not know this call.
+            Err(_) => self.try_wait_by_id(),
+        }
+    }
+
+    fn try_wait_by_id(&self) -> Result<Option<Exit>> {
+        match waitpid(Pid::from_raw(self.pid), WaitOptions::NOHANG) {
+            Ok(waited) => Ok(waited.map(|(_, status)| Exit(status.as_raw()))),
+            Err(_) => Err(Errno::ECHILD),
+        }
     }
 
     /// Sends a signal; 0 only looks whether it is there.
@@ -107,12 +112,63 @@ impl Child {
     }
 }
 
-/// A descriptor for a child; `None` where the system, a filter or a limit has none.
+/// A descriptor for a child; `None` where the system, a filter or a limit has none, or the limit is near.
 fn open_pidfd(pid: libc::pid_t) -> Option<OwnedFd> {
     // SAFETY: numbers only.
     let opened = unsafe { libc::syscall(libc::SYS_pidfd_open, c_long::from(pid), c_long::from(0)) };
     // SAFETY: it was made for us just now.
-    (opened >= 0).then(|| unsafe { OwnedFd::from_raw_fd(opened as RawFd) })
+    let descriptor = (opened >= 0).then(|| unsafe { OwnedFd::from_raw_fd(opened as RawFd) })?;
+    (!is_near_the_limit(opened as u64)).then_some(descriptor)
+}
+
+/// Whether a descriptor of this number, which was the lowest that was free, is one of the last quarter that a process may
+/// have. These are the program's: a child can be heard of by SIGCHLD as well.
+fn is_near_the_limit(number: u64) -> bool {
+    /// The limit is not asked for below that: a program with so few descriptors open has others left.
+    const FEW: u64 = 16;
+    number >= FEW && descriptor_limit().is_some_and(|limit| number >= limit - limit / 4)
+}
+
+/// `RLIMIT_NOFILE`; `None` if the system will not tell.
+fn descriptor_limit() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: writes to `limit`, a local of the type that it asks for. By rustix a sandbox could not refuse it.
+    let told = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0;
+    told.then_some(limit.rlim_cur)
+}
+
+/// What `PIDFD_GET_INFO` tells of a process: the first 64 bytes, which it has had from the beginning.
+#[repr(C)]
+#[derive(Default)]
+struct PidfdInfo {
+    /// What is asked for, and what was told.
+    mask: u64,
+    cgroup: u64,
+    pid: u32,
+    tgid: u32,
+    ppid: u32,
+    users_and_groups: [u32; 8],
+    exit: c_int,
+}
+
+/// How a child has ended that nobody can wait for any more: the kernel keeps that for who has a descriptor of it. `None`
+/// when it is about to: its descriptor was ready a moment before.
+///
+/// # Errors
+/// ECHILD when the kernel does not keep it, or the process is no child of ours.
+fn kept_exit(descriptor: &OwnedFd) -> Result<Option<Exit>> {
+    const PIDFD_GET_INFO: libc::Ioctl = libc::_IOWR::<PidfdInfo>(0xff, 11);
+    const PIDFD_INFO_EXIT: u64 = 1 << 3;
+    let mut info = PidfdInfo { mask: PIDFD_INFO_EXIT, ..PidfdInfo::default() };
+    // SAFETY: the number of the request has the size of what is written.
+    let told = unsafe { libc::ioctl(descriptor.as_raw_fd(), PIDFD_GET_INFO, &raw mut info) } == 0;
+    if told && info.mask & PIDFD_INFO_EXIT != 0 {
+        Ok(Some(Exit(info.exit)))
+    } else if told && info.ppid == std::process::id() {
+        Ok(None)
+    } else {
+        Err(Errno::ECHILD)
+    }
 }
 
 /// Waits for a child that is about to end.
@@ -167,6 +223,13 @@ mod tests {
         let (code, signal) = (Exit::with_code(300), Exit::by_signal(libc::SIGKILL));
         assert_eq!((code.code(), code.signal(), code.raw()), (44, 0, 44 << 8));
         assert_eq!((signal.code(), signal.signal(), signal.raw()), (0, 9, 9));
+    }
+
+    #[test]
+    fn the_last_descriptors_are_the_programs() {
+        let limit = descriptor_limit().unwrap();
+        assert!(!is_near_the_limit(3) && !is_near_the_limit(limit / 2));
+        assert!(limit <= 16 || is_near_the_limit(limit - 1));
     }
 
     #[test]

@@ -260,7 +260,8 @@ impl Command {
     }
 
     /// Makes the child. When this returns, its program runs. `on_exit` is called once, when it has ended: with ECHILD when
-    /// somebody else has waited for it, so that nobody knows how. Phase: poll, after all that was ready to be read
+    /// nobody knows how: somebody else has waited for it, or SIGCHLD is ignored, and the kernel does not keep it, as it does
+    /// from Linux 6.15 on. Phase: poll, after all that was ready to be read
     /// with it. Can be called again, but for the pipes.
     ///
     /// # Errors

@@ -8,6 +8,7 @@
 #include "processes.h"
 
 #include <dirent.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static char* self;
@@ -359,6 +360,28 @@ static void inheritance_can_be_disabled(void) {
   close(far);
 }
 
+static void living_children_leave_us_descriptors(void) {
+  enum { CHILDREN = 100, OWN = 12 };
+  static uv_process_t processes[CHILDREN];
+  struct rlimit before, small;
+  int own[OWN], i;
+  COMMAND(options, "sleep", "1000");
+  CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  small = before;
+  small.rlim_cur = 64;
+  CHECK(setrlimit(RLIMIT_NOFILE, &small) == 0);
+  for (i = 0; i < CHILDREN; i++) CHECK(uv_spawn(&loop, &processes[i], &options) == 0);
+  for (i = 0; i < OWN; i++) CHECK((own[i] = open("/dev/null", O_RDONLY)) >= 0);
+  for (i = 0; i < OWN; i++) close(own[i]);
+  exits = 0;
+  for (i = 0; i < CHILDREN; i++) CHECK(uv_process_kill(&processes[i], SIGTERM) == 0);
+  run_dry();
+  CHECK(exits == CHILDREN && last_signal == SIGTERM);
+  for (i = 0; i < CHILDREN; i++) uv_close((uv_handle_t*) &processes[i], NULL);
+  run_dry();
+  CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
 int main(int argc, char** argv) {
   int fd;
   self = argv[0];
@@ -378,6 +401,7 @@ int main(int argc, char** argv) {
   whatever_else_is_open_stays_ours();
   failures_leave_no_descriptor();
   without_standard_streams();
+  living_children_leave_us_descriptors();
   inheritance_can_be_disabled();
   CHECK(uv_loop_close(&loop) == 0);
   no_children();

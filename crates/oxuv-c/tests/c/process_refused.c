@@ -1,4 +1,5 @@
-/* Child processes where a filter of system calls refuses descriptors for them: their ends are told all the same.
+/* Child processes where a filter of system calls refuses descriptors for them, or to wait by these: their ends are told all
+ * the same.
  *
  * not under valgrind: it does some of the calls itself. */
 #define _GNU_SOURCE
@@ -62,15 +63,31 @@ static void ends_are_told(void) {
   no_children();
 }
 
+static void ends_cannot_be_known(void) {
+  static uv_process_t process;
+  COMMAND(options, "sh", "-c", "exit 9");
+  CHECK(uv_loop_init(&loop) == 0);
+  CHECK(uv_spawn(&loop, &process, &options) == 0);
+  exits = 0;
+  run_dry();
+  CHECK(exits == 1 && last_status == -ECHILD && last_signal == 0);
+}
+
 int main(void) {
   const int errors[] = {ENOSYS, EPERM, EMFILE};
   int i, status;
-  for (i = 0; i < 4; i++) {
+  for (i = 0; i < 7; i++) {
     pid_t child = fork();
     if (child == 0) {
       if (i < 3) deny(SYS_pidfd_open, errors[i]);
-      else deny(SYS_pidfd_send_signal, ENOSYS);
+      else if (i == 3) deny(SYS_pidfd_send_signal, ENOSYS);
+      else deny(SYS_waitid, errors[i % 2]);
       if (i < 3) CHECK(syscall(SYS_pidfd_open, getpid(), 0) == -1 && errno == errors[i]);
+      if (i == 6) {
+        deny(SYS_wait4, EPERM);
+        ends_cannot_be_known();
+        _exit(0);
+      }
       ends_are_told();
       _exit(0);
     }
