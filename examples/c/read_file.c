@@ -10,10 +10,14 @@ static uv_fs_t request;
 static uv_file file;
 static char bytes[64 * 1024];
 static size_t total;
-static int ticks;
+static uv_timer_t timer;
+static int ticks, code;
 
+/* Nothing is left to be done then. */
 static void failed(const char* what, ssize_t error) {
-  printf("%s: %s\n", what, uv_strerror((int)error));
+  fprintf(stderr, "%s: %s\n", what, uv_strerror((int)error));
+  code = 1;
+  if (!uv_is_closing((uv_handle_t*)&timer)) uv_close((uv_handle_t*)&timer, NULL);
 }
 
 static void read_on(void);
@@ -49,14 +53,13 @@ static void on_open(uv_fs_t* req) {
   read_on();
 }
 
-static void on_tick(uv_timer_t* timer) {
+static void on_tick(uv_timer_t* tick) {
   printf("tick %d\n", ++ticks);
-  if (ticks == 3) uv_close((uv_handle_t*)timer, NULL);
+  if (ticks == 3) uv_close((uv_handle_t*)tick, NULL);
 }
 
 int main(int argc, char** argv) {
   uv_loop_t* loop = uv_default_loop();
-  uv_timer_t timer;
   int result;
   if (argc != 2) {
     fprintf(stderr, "usage: %s FILE\n", argv[0]);
@@ -67,5 +70,5 @@ int main(int argc, char** argv) {
   result = uv_fs_open(loop, &request, argv[1], O_RDONLY, 0, on_open);
   if (result != 0) failed("open", result);
   uv_run(loop, UV_RUN_DEFAULT);
-  return uv_loop_close(loop);
+  return uv_loop_close(loop) == 0 ? code : 1;
 }

@@ -1415,7 +1415,10 @@ enum uv_fs_event {
   UV_CHANGE = 2
 };
 
-/* Only recursive has an effect: everything beneath a directory is watched, too. */
+/*
+ * Only recursive has an effect: everything beneath a directory is watched, too. The start blocks while it looks through
+ * that.
+ */
 enum uv_fs_event_flags {
   UV_FS_EVENT_WATCH_ENTRY = 1,
   UV_FS_EVENT_STAT = 2,

@@ -59,7 +59,8 @@ pub unsafe extern "C-unwind" fn uv_fs_event_init(loop_: *mut uv_loop_t, handle: 
 }
 
 /// Has `cb` called for what happens from now on to the file at `path`, or to the directory and what is directly in it; with
-/// `UV_FS_EVENT_RECURSIVE` to everything beneath, which libuv does on other systems only.
+/// `UV_FS_EVENT_RECURSIVE` to everything beneath, which libuv does on other systems only. Then it blocks until all that
+/// is there was looked through: seconds for tens of thousands of directories.
 ///
 /// UV_EINVAL for a null path, and a handle that is started, closing or zero; UV_ENOENT, UV_EACCES and others about the path;
 /// UV_ENOSPC, UV_EMFILE when the user has as many watches, or descriptors for them, as the system allows; UV_ENOMEM.

@@ -145,8 +145,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// directory and what is directly in it. A symbolic link stands for what it leads to.
     ///
     /// Recursively, all directories beneath are watched before this returns: symbolic links and directories that must not
-    /// be read are left out. Those that come to be there later are looked through some time after they are told of, and
-    /// what is in them is told of as made. It may be told of twice.
+    /// be read are left out. It blocks while it looks through them, for seconds where they are tens of thousands. Those that
+    /// come to be there later are looked through some time after they are told of, and what is in them is told of as made. It
+    /// may be told of twice.
     ///
     /// # Errors
     /// EINVAL when it is started, or closing; ENOENT, EACCES, ENOTDIR, ELOOP, ENAMETOOLONG; EMFILE, ENOSPC when the user has

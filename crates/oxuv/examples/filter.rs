@@ -4,16 +4,21 @@
 //! `filter 'hello' tr a-z A-Z`.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use oxuv::{Command, Loop, Mode, Pipe, Result, Stdio};
 
-fn main() -> std::result::Result<(), String> {
+fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let (Some(text), Some(program)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: filter TEXT PROGRAM [ARGUMENT ...]".into());
+        eprintln!("usage: filter TEXT PROGRAM [ARGUMENT ...]");
+        return ExitCode::FAILURE;
     };
-    let mut command = Command::new(&program);
-    filter(text, command.args(arguments)).map_err(|error| format!("{program}: {error}"))
+    if let Err(error) = filter(text, Command::new(&program).args(arguments)) {
+        eprintln!("{program}: {error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 fn filter(text: String, command: &mut Command) -> Result<()> {

@@ -2,13 +2,18 @@
 //!
 //! `cargo run --example lookup -- localhost 80`
 
+use std::cell::Cell;
 use std::env::args;
 use std::process::ExitCode;
+use std::rc::Rc;
 
-use oxuv::{Hints, Loop, LoopRef, Mode, NameFlags, Result, SocketKind};
+use oxuv::{Hints, Loop, Mode, NameFlags, Result, SocketKind};
 
-fn look_up(lp: &LoopRef, host: &str, service: &str) -> Result<()> {
-    lp.lookup(host, service, Hints::of(SocketKind::Stream), |lp, found| match found {
+fn look_up(host: &str, service: &str) -> Result<()> {
+    let lp = Loop::new()?;
+    let outcome = Rc::new(Cell::new(Ok(())));
+    let told = Rc::clone(&outcome);
+    lp.lookup(host, service, Hints::of(SocketKind::Stream), move |lp, found| match found {
         Ok(found) => {
             for address in &found.addresses {
                 println!("{}", address.address);
@@ -20,23 +25,18 @@ fn look_up(lp: &LoopRef, host: &str, service: &str) -> Result<()> {
             })
             .expect("the loop runs");
         }
-        Err(error) => println!("not found: {error}"),
+        Err(error) => told.set(Err(error)),
     })?;
-    Ok(())
+    lp.run(Mode::Default)?;
+    outcome.get()
 }
 
 fn main() -> ExitCode {
     let mut args = args().skip(1);
     let (host, service) = (args.next().unwrap_or("localhost".into()), args.next().unwrap_or("http".into()));
-    let done = Loop::new().and_then(|lp| {
-        look_up(&lp, &host, &service)?;
-        lp.run(Mode::Default)
-    });
-    match done {
-        Ok(_) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{host} {service}: {error}");
-            ExitCode::FAILURE
-        }
+    if let Err(error) = look_up(&host, &service) {
+        eprintln!("{host} {service}: {error}");
+        return ExitCode::FAILURE;
     }
+    ExitCode::SUCCESS
 }

@@ -3,16 +3,23 @@
 //! `cargo run --release --example run_command -- PROGRAM [ARGUMENT ...]`
 
 use std::cell::RefCell;
+use std::process::ExitCode;
 use std::rc::Rc;
 
 use oxuv::{Command, Errno, Loop, Mode, Pipe, Result, Stdio};
 
-fn main() -> std::result::Result<(), String> {
+fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    let program = arguments.next().ok_or("usage: run_command PROGRAM [ARGUMENT ...]")?;
+    let Some(program) = arguments.next() else {
+        eprintln!("usage: run_command PROGRAM [ARGUMENT ...]");
+        return ExitCode::FAILURE;
+    };
     let mut command = Command::new(&program);
-    command.args(arguments).stdin(Stdio::null());
-    run(&mut command).map_err(|error| format!("{}: {error}", program.display()))
+    if let Err(error) = run(command.args(arguments).stdin(Stdio::null())) {
+        eprintln!("{}: {error}", program.display());
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 fn run(command: &mut Command) -> Result<()> {

@@ -3,14 +3,21 @@
 //! `cargo run --release --example tcp_echo [ADDRESS]`; the address is 127.0.0.1:7000 unless given.
 
 use std::net::SocketAddr;
+use std::process::ExitCode;
 
 use oxuv::{Errno, Loop, Mode, Result, Tcp};
 
-fn main() -> std::result::Result<(), String> {
+fn main() -> ExitCode {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:7000".into());
-    let address: SocketAddr =
-        address.parse().map_err(|_| format!("{address:?} is no address; try 127.0.0.1:7000 or [::1]:7000"))?;
-    serve(address).map_err(|error| format!("cannot serve on {address}: {error}"))
+    let Ok(address) = address.parse() else {
+        eprintln!("{address} is no address; try 127.0.0.1:7000 or [::1]:7000");
+        return ExitCode::FAILURE;
+    };
+    if let Err(error) = serve(address) {
+        eprintln!("cannot serve on {address}: {error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 fn serve(address: SocketAddr) -> Result<()> {

@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 use std::net::SocketAddr;
+use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -11,10 +12,20 @@ use oxuv::{Datagram, Loop, Mode, Result, Timer, Udp};
 
 const PINGS: u32 = 3;
 
-fn main() -> std::result::Result<(), String> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("{text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> std::result::Result<(), String> {
     let lp = Loop::new().map_err(|error| error.to_string())?;
     let address = match std::env::args().nth(1) {
-        Some(text) => text.parse().map_err(|_| format!("{text:?} is no address; try 127.0.0.1:7000"))?,
+        Some(text) => text.parse().map_err(|_| format!("{text} is no address; try 127.0.0.1:7000"))?,
         None => answer(&lp).map_err(|error| format!("cannot answer: {error}"))?,
     };
     let lost = ping(&lp, address).map_err(|error| format!("cannot ping {address}: {error}"))?;

@@ -4,12 +4,17 @@
 //! made in there.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use oxuv::{FsEvent, FsEvents, FsHappened, Loop, Mode, Result};
 
-fn main() -> std::result::Result<(), String> {
+fn main() -> ExitCode {
     let directory = std::env::args_os().nth(1).unwrap_or_else(|| ".".into());
-    watch(directory.as_ref()).map_err(|error| format!("cannot watch {}: {error}", directory.display()))
+    if let Err(error) = watch(directory.as_ref()) {
+        eprintln!("cannot watch {}: {error}", directory.display());
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 fn watch(directory: &Path) -> Result<()> {

@@ -200,7 +200,10 @@ impl LoopRef {
         });
     }
 
-    /// Whether the loop has a ring for operations on files. It is made when the first is begun.
+    /// Whether the loop has a ring for operations on files, so that the kernel does those that it can.
+    ///
+    /// It is made when the first is begun: false until then, and for good where the kernel or a filter of system calls refuses
+    /// one, or the environment's `UV_USE_IO_URING` is 0.
     pub fn has_io_uring(&self) -> bool {
         self.0.with(|core| Ok(core.kernel().has_ring())).unwrap_or(false)
     }

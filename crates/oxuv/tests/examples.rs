@@ -99,9 +99,8 @@ fn read_file_reads_while_a_timer_ticks() {
     let own = include_str!("../examples/read_file.rs").len();
     assert!(status.success() && lines.contains(&format!("{own} bytes")), "{lines:?}");
 
-    let (lines, _, status) = Example::start("read_file", &["/none"]).end();
-    assert!(status.success());
-    assert!(lines.contains(&"/none: ENOENT: no such file or directory".to_string()), "{lines:?}");
+    let (_, errors, status) = Example::start("read_file", &["/none"]).end();
+    assert_eq!((errors.as_str(), status.code()), ("/none: ENOENT: no such file or directory\n", Some(1)));
 }
 
 #[test]
@@ -141,6 +140,26 @@ fn lookup_told_something_that_is_no_name_says_so_and_fails() {
     let (lines, errors, status) = Example::start("lookup", &[&"x".repeat(256)]).end();
     assert!(lines.is_empty() && errors.contains("EINVAL"), "{errors}");
     assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn lookup_told_a_name_that_nobody_has_says_so_and_fails() {
+    let (lines, errors, status) = Example::start("lookup", &["nosuch.invalid", "80"]).end();
+    // What is said depends on whether there is somebody to be asked.
+    assert!(lines.is_empty() && errors.starts_with("nosuch.invalid 80: EAI_"), "{errors}");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn without_what_they_need_programs_say_how_they_are_used() {
+    for (name, usage) in [
+        ("run_command", "usage: run_command PROGRAM [ARGUMENT ...]\n"),
+        ("filter", "usage: filter TEXT PROGRAM [ARGUMENT ...]\n"),
+    ] {
+        let (lines, errors, status) = Example::start(name, &[]).end();
+        assert!(lines.is_empty());
+        assert_eq!((errors.as_str(), status.code()), (usage, Some(1)));
+    }
 }
 
 #[test]

@@ -25,11 +25,12 @@ impl Places {
             let path = arguments.opt_value_from_os_str(name, |value| Ok::<_, String>(PathBuf::from(value)));
             path.map_err(|error| error.to_string())
         };
-        let prefix = path("--prefix")?.ok_or("--prefix DIR is missing")?;
-        let (libdir, includedir, destdir) = (path("--libdir")?, path("--includedir")?, path("--destdir")?);
+        let (prefix, destdir) = (path("--prefix")?, path("--destdir")?);
+        let (libdir, includedir) = (path("--libdir")?, path("--includedir")?);
         if let [other, ..] = &arguments.finish()[..] {
             return Err(format!("{} is not understood; see --help", other.display()));
         }
+        let prefix = prefix.ok_or("--prefix DIR is missing")?;
         let prefix = files::at(&prefix, "find", std::path::absolute(&prefix))?;
         Ok(Places {
             libdir: inside("--libdir", &prefix, libdir.unwrap_or_else(|| "lib".into()))?,

@@ -39,7 +39,7 @@ fn run() -> Result<(), String> {
     }
     match arguments.subcommand().map_err(|error| error.to_string())?.as_deref() {
         Some("install") => install::install(&install::Places::parse(arguments)?),
-        Some(other) => Err(format!("there is no job {other:?}; see --help")),
+        Some(other) => Err(format!("there is no job {other}; see --help")),
         None => Err(format!("which job?\n\n{HELP}")),
     }
 }

@@ -32,15 +32,15 @@ fn prepare_runs_before_each_wait() {
 fn a_file_is_read_while_a_timer_ticks() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let size = std::fs::metadata(path).unwrap().len();
-    let printed = |path: &str| {
-        let output = Command::new(example("read_file", Link::Shared)).arg(path).output().unwrap();
-        build::succeed(output)
-    };
-    let read = printed(path);
+    let program = example("read_file", Link::Shared);
+    let run = |path: &str| Command::new(&program).arg(path).output().unwrap();
+    let read = build::succeed(run(path));
     let mut lines: Vec<&str> = read.lines().collect();
     lines.sort();
     assert_eq!(lines, [format!("{size} bytes").as_str(), "tick 1", "tick 2", "tick 3"]);
-    assert!(printed("/none").contains("open: no such file or directory\n"));
+    let refused = run("/none");
+    assert_eq!(String::from_utf8_lossy(&refused.stderr), "open: no such file or directory\n");
+    assert_eq!(refused.status.code(), Some(1));
 }
 
 #[test]
