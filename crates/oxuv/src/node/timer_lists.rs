@@ -1,6 +1,7 @@
 //! The lists that Node keeps its timers in, without a loop.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Which timer of [`TimerLists`]. The key of a timer that is gone names no other, until its place was used two million
 /// times.
@@ -36,12 +37,30 @@ pub struct TimerLists<T> {
     timers: Vec<Slot<T>>,
     /// The slot freed last.
     free: u32,
-    lists: HashMap<u32, List>,
+    lists: HashMap<u32, List, BuildHasherDefault<OfDuration>>,
     /// Which duration is due when; lists of the same time in the order in which they got it.
     queue: BTreeMap<(u64, u64), u32>,
     /// The number of the next list, or of one that gets another time.
     next_number: u64,
     referenced: usize,
+}
+
+/// Spreads durations over a table. Programs choose few of them, and harm nobody but themselves by choosing badly.
+#[derive(Debug, Default)]
+struct OfDuration(u64);
+
+impl Hasher for OfDuration {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
+    }
+
+    fn write_u32(&mut self, duration: u32) {
+        self.0 = (self.0 ^ u64::from(duration)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 #[derive(Debug)]
@@ -90,7 +109,7 @@ impl<T> Default for TimerLists<T> {
         TimerLists {
             timers: Vec::new(),
             free: NONE,
-            lists: HashMap::new(),
+            lists: HashMap::default(),
             queue: BTreeMap::new(),
             next_number: 0,
             referenced: 0,
