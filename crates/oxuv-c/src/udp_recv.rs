@@ -122,13 +122,15 @@ unsafe fn receive_one(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, buf: 
     unsafe {
         let mut received = Received::none();
         let heard = with(loop_, |core| match core.udp_receive_into(key, memory(&buf), &mut received) {
-            Ok(true) => Some(told(&received)),
+            Ok(true) => Some((told(&received), true)),
             // Nothing to receive; or `alloc_cb` has stopped or closed the handle, and gets its buffer back.
-            Ok(false) => core.kind(key).map(|_| (0, 0)),
-            Err(error) => Some((error.code() as isize, 0)),
+            Ok(false) => core.kind(key).map(|_| ((0, 0), false)),
+            Err(error) => Some(((error.code() as isize, 0), false)),
         });
-        if let Some((nread, flags)) = heard {
-            call(udp, nread, &buf, sender(&received), flags);
+        if let Some(((nread, flags), is_datagram)) = heard {
+            // That of a sender without an address is zero: null would say that there is no datagram.
+            let from = if is_datagram { received.from.as_ptr() } else { null() };
+            call(udp, nread, &buf, from, flags);
         }
     }
 }
