@@ -146,6 +146,15 @@ static void an_end_that_others_have_waited_for_is_told(int is_kept) {
   run_dry();
 }
 
+/* Waits until the child has stopped, or goes on. SIGCHLD may break in: not everywhere does `signal` mean that calls go on. */
+static void wait_for_change(uv_pid_t pid, int change) {
+  siginfo_t info;
+  int code;
+  do code = waitid(P_PID, (id_t) pid, &info, change);
+  while (code == -1 && errno == EINTR);
+  CHECK(code == 0 && info.si_pid == pid);
+}
+
 static void stops_are_no_ends(void) {
   static uv_process_t process;
   int i;
@@ -154,12 +163,11 @@ static void stops_are_no_ends(void) {
   CHECK(uv_spawn(&loop, &process, &options) == 0);
   exits = 0;
   for (i = 0; i < 5; i++) {
-    siginfo_t info;
     CHECK(uv_process_kill(&process, SIGSTOP) == 0);
-    CHECK(waitid(P_PID, (id_t) process.pid, &info, WSTOPPED) == 0);
+    wait_for_change(process.pid, WSTOPPED);
     turn();
     CHECK(uv_process_kill(&process, SIGCONT) == 0);
-    CHECK(waitid(P_PID, (id_t) process.pid, &info, WCONTINUED) == 0);
+    wait_for_change(process.pid, WCONTINUED);
     turn();
   }
   CHECK(exits == 0);
