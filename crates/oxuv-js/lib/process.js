@@ -54,12 +54,20 @@ for (const name of ['chdir', 'hrtime', 'memoryUsage', 'uptime', 'umask', 'getuid
     configurable: true,
   });
 }
+for (const name of ['kill', '_kill']) {
+  self[name] = function(...args) { return require('internal/signals')[name](...args); };
+  Object.defineProperty(self[name], 'name', { value: name });
+}
 // Streams are made when they are first asked for.
 for (const [name, make] of [['stdout', () => require('internal/stdio').output(1)], ['stderr', () => require('internal/stdio').output(2)],
   ['stdin', () => require('internal/stdin')]]) {
   let stream;
   Object.defineProperty(self, name, { get: () => (stream ??= make()), enumerable: true, configurable: true });
 }
+// Listeners for signals come and go by the functions of all listeners.
+const isSignal = (name) => typeof name === 'string' && name.startsWith('SIG');
+self.on('newListener', (name) => { if (isSignal(name)) require('internal/signals').added(name); });
+self.on('removeListener', (name) => { if (isSignal(name)) require('internal/signals').removed(name); });
 self.on('warning', (warning) => require('internal/process').printWarning(warning));
 
 // A code may be given as digits, too.

@@ -60,6 +60,13 @@ pub(crate) const AREAS: &[Area] = &[
             "process-warning",
         ],
     },
+    Area { name: "stream", prefixes: &["stream"] },
+    Area { name: "stdio", prefixes: &["stdio", "stdin", "stdout", "process-stdout", "process-stdin"] },
+    Area { name: "signals", prefixes: &["signal", "process-kill"] },
+    Area { name: "readline", prefixes: &["readline"] },
+    Area { name: "tty", prefixes: &["tty"] },
+    Area { name: "perf", prefixes: &["perf"] },
+    Area { name: "async-hooks", prefixes: &["async-hooks", "async-local", "async-wrap", "als", "diagnostics"] },
 ];
 
 /// Tests that are not run, with the reason.
@@ -69,6 +76,9 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("timers-linked-list", "it is about a class of Node's own JavaScript"),
     ("queue-microtask.js", "it compares the engine's words for a class called without `new`"),
     ("promise-swallowed-event", "the event `multipleResolves` is deprecated, and the engine does not tell"),
+    ("signal-safety", "it is about a class of Node's C++ side"),
+    ("stream-base-prototype", "it is about a class of Node's C++ side"),
+    ("stream-wrap", "it is about a class of Node's own JavaScript, JSStreamSocket"),
     ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];
 
@@ -96,9 +106,12 @@ pub(crate) const MODULES: &[&str] = &[
     "perf_hooks",
     "querystring",
     "readline",
+    "readline/promises",
     "repl",
     "stream",
+    "stream/consumers",
     "stream/promises",
+    "stream/web",
     "string_decoder",
     "tls",
     "tty",

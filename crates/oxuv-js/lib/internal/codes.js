@@ -139,7 +139,7 @@ const table = {
   ERR_UNHANDLED_ERROR: [E, (value) => (value === undefined ? 'Unhandled error.' : `Unhandled error. (${value})`)],
   ERR_UNKNOWN_BUILTIN_MODULE: [E, (name) => `No such built-in module: ${name}`],
   ERR_UNKNOWN_CREDENTIAL: [E, (kind, id) => `${kind} identifier does not exist: ${id}`],
-  ERR_UNKNOWN_ENCODING: [T, (encoding) => `Unknown encoding: ${encoding}`],
+  ERR_UNKNOWN_ENCODING: [T, (encoding) => `Unknown encoding: ${typeof encoding === 'string' ? encoding : inspect(encoding)}`],
   ERR_UNKNOWN_FILE_EXTENSION: [T, (extension, path) => `Unknown file extension "${extension}" for ${path}`],
   ERR_UNKNOWN_SIGNAL: [T, (signal) => `Unknown signal: ${signal}`],
   ERR_UNSUPPORTED_DIR_IMPORT: [E, (path, base) => `Directory import '${path}' is not supported resolving ES modules imported from ${base}`],
@@ -228,6 +228,15 @@ function systemError({ errno, syscall, path, dest, message, ...rest }) {
   return error;
 }
 
+// The shorter form, of calls that are about no path: their name and the error's.
+function errnoException(errno, syscall, original) {
+  const code = binding('util').systemError(errno)?.[0] ?? `Unknown system error ${errno}`;
+  const error = bare(Error, `${syscall} ${code}${original ? ` ${original}` : ''}`);
+  Object.assign(error, { errno, code, syscall });
+  if (Error.stackTraceLimit > 0) Error.captureStackTrace(error, errnoException);
+  return error;
+}
+
 const codes = { ERR_UNHANDLED_REJECTION: UnhandledPromiseRejection };
 for (const [name, [Base, message, code = name]] of Object.entries(table)) {
   Object.defineProperty(codes, name, {
@@ -242,4 +251,4 @@ for (const [name, [Base, message, code = name]] of Object.entries(table)) {
 }
 Object.defineProperty(codes.ERR_INVALID_ARG_VALUE, 'RangeError', { get: () => codes.ERR_INVALID_ARG_VALUE_RANGE });
 
-module.exports = { codes, make, AbortError, systemError, plainText };
+module.exports = { codes, make, AbortError, systemError, errnoException, plainText };

@@ -7,6 +7,7 @@ mod modules;
 mod net;
 mod os;
 mod process;
+mod signals;
 mod stdio;
 pub(crate) mod stream;
 mod stream_write;
@@ -37,6 +38,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "net" => net::fill(&object)?,
         "os" => os::fill(&object)?,
         "process" => process::fill(&object)?,
+        "signals" => signals::fill(&object)?,
         "stdio" => stdio::fill(&object)?,
         "text" => text::fill(&object)?,
         "timers" => timers::fill(&object)?,
