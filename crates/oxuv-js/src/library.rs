@@ -43,6 +43,7 @@ pub(crate) const PUBLIC: &[&str] = &[
     "string_decoder",
     "timers",
     "timers/promises",
+    "tty",
     "url",
     "util",
     "util/types",

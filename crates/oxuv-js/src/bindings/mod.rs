@@ -13,6 +13,7 @@ pub(crate) mod stream;
 mod stream_write;
 mod text;
 mod timers;
+mod tty;
 mod url;
 mod util;
 
@@ -42,6 +43,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "stdio" => stdio::fill(&object)?,
         "text" => text::fill(&object)?,
         "timers" => timers::fill(&object)?,
+        "tty" => tty::fill(&object)?,
         "url" => url::fill(&object)?,
         "util" => util::fill(&object)?,
         _ => return Err(Exception::throw_reference(&ctx, &format!("no binding {name}"))),
