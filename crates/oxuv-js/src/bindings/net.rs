@@ -186,16 +186,14 @@ pub(super) fn reset(stream: &AnyStream, done: Option<Caller>) -> Result<i32> {
 pub(super) fn local_address(stream: &AnyStream, out: &Object<'_>) -> Result<i32> {
     match stream {
         AnyStream::Tcp(tcp) => describe(out, tcp.local_addr()),
-        AnyStream::Pipe(pipe) => describe_name(out, pipe.local_name()),
-        AnyStream::Tty(_) => Ok(Errno::ENOTSUP.code()),
+        _ => Ok(Errno::ENOTSUP.code()),
     }
 }
 
 pub(super) fn peer_address(stream: &AnyStream, out: &Object<'_>) -> Result<i32> {
     match stream {
         AnyStream::Tcp(tcp) => describe(out, tcp.peer_addr()),
-        AnyStream::Pipe(pipe) => describe_name(out, pipe.peer_name()),
-        AnyStream::Tty(_) => Ok(Errno::ENOTSUP.code()),
+        _ => Ok(Errno::ENOTSUP.code()),
     }
 }
 
@@ -214,16 +212,6 @@ fn describe(out: &Object<'_>, address: oxuv::Result<SocketAddr>) -> Result<i32> 
     Ok(0)
 }
 
-fn describe_name(out: &Object<'_>, name: oxuv::Result<PipeName>) -> Result<i32> {
-    match name {
-        Ok(PipeName::Path(path)) => out.set("address", path.to_string_lossy().into_owned())?,
-        Ok(PipeName::Abstract(name)) => out.set("address", format!("\0{}", String::from_utf8_lossy(&name)))?,
-        Ok(PipeName::Unnamed) => out.set("address", "")?,
-        Err(errno) => return Ok(errno.code()),
-    }
-    Ok(0)
-}
-
 pub(super) fn set_no_delay(stream: &AnyStream, on: bool) -> i32 {
     match stream {
         AnyStream::Tcp(tcp) => code(tcp.set_nodelay(on)),
@@ -233,8 +221,11 @@ pub(super) fn set_no_delay(stream: &AnyStream, on: bool) -> i32 {
 
 pub(super) fn set_keep_alive(stream: &AnyStream, on: bool, seconds: f64) -> i32 {
     let AnyStream::Tcp(tcp) = stream else { return Errno::ENOTSUP.code() };
-    // What libuv uses for the two that Node has no option for.
-    let keepalive = Keepalive { idle: seconds as u32, interval: 1, count: 10 };
+    // Node has an option for the first alone; without it all are as the system has them.
+    let keepalive = match seconds as u32 {
+        0 => Keepalive { idle: 7200, interval: 75, count: 9 },
+        idle => Keepalive { idle, interval: 1, count: 10 },
+    };
     code(tcp.set_keepalive(on.then_some(keepalive)))
 }
 
