@@ -60,6 +60,7 @@ pub(crate) const AREAS: &[Area] = &[
             "process-warning",
         ],
     },
+    Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
 ];
 
 /// Tests that are not run, with the reason.
@@ -69,6 +70,12 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("timers-linked-list", "it is about a class of Node's own JavaScript"),
     ("queue-microtask.js", "it compares the engine's words for a class called without `new`"),
     ("promise-swallowed-event", "the event `multipleResolves` is deprecated, and the engine does not tell"),
+    ("net-connect-options-fd", "it is about a binding of Node's own"),
+    ("net-end-close", "it is about a binding of Node's own"),
+    ("net-normalize-args", "it is about Node's own JavaScript"),
+    ("net-persistent-", "it is about a binding of Node's own"),
+    ("net-server-listen-handle", "it is about a binding of Node's own"),
+    ("socketaddress", "it is about Node's own JavaScript"),
     ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];
 
