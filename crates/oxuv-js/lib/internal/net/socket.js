@@ -8,7 +8,7 @@ const {
     ERR_INVALID_ARG_VALUE, ERR_INVALID_HANDLE_TYPE, ERR_MISSING_ARGS, ERR_SOCKET_CLOSED, ERR_SOCKET_CLOSED_BEFORE_CONNECTION,
   },
 } = require('internal/codes');
-const { validateAbortSignal, validateNumber, validateString } = require('internal/validators');
+const { validateNumber, validateString } = require('internal/validators');
 const { kNormalized, normalizeArgs, handleFor } = require('internal/net/arguments');
 const { errnoException } = require('internal/net/errors');
 const { kTimeout, setStreamTimeout } = require('internal/net/timeout');
@@ -76,7 +76,6 @@ function checked(options) {
     validateNumber(options.keepAliveInitialDelay, 'options.keepAliveInitialDelay');
     if (options.keepAliveInitialDelay < 0) options.keepAliveInitialDelay = 0;
   }
-  if (options.signal) validateAbortSignal(options.signal, 'options.signal');
   options.allowHalfOpen = Boolean(options.allowHalfOpen);
   // It comes when the handle is closed, and text is written as it is.
   options.emitClose = false;
@@ -332,7 +331,7 @@ prototype._destroy = function _destroy(exception, callback) {
     callback(exception);
   } else {
     callback(exception);
-    process.nextTick(() => this.emit('close', Boolean(exception)));
+    process.nextTick(() => this.emit('close'));
   }
   const server = this._server;
   if (server) {
