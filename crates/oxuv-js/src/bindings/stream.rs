@@ -12,9 +12,9 @@ use rquickjs::class::Trace;
 use rquickjs::function::{IntoArgs, Opt, This};
 use rquickjs::{ArrayBuffer, Class, Ctx, Function, JsLifetime, Object, Result, Value};
 
-use super::fs::Bytes;
 use super::{net, stream_write};
 use crate::host::{Host, Kept, host};
+use oxuv_js_bytes::Bytes;
 
 /// A stream of the loop's, whatever its kind.
 #[derive(Clone)]
