@@ -60,6 +60,7 @@ pub(crate) const AREAS: &[Area] = &[
             "process-warning",
         ],
     },
+    Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
 ];
 
 /// Tests that are not run, with the reason.
