@@ -154,5 +154,5 @@ function slotOf(each, at, isSync) {
 
 module.exports = {
   normalize, getValidStdio, stdioList, signalNumber, signalName, killSignal, pathText, isGiven,
-  validateTimeout, validateMaxBuffer,
+  validateTimeout, validateMaxBuffer, refuseZero,
 };
