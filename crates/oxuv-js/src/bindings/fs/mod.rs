@@ -11,7 +11,6 @@ mod values;
 
 pub(crate) use descriptors::Descriptors;
 pub(crate) use opened::write_all;
-pub(crate) use values::{Bytes, text_of};
 
 use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Result, Value};
 
