@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use oxuv::{Command, Pipe, Stdio};
-use rquickjs::{Array, Ctx, FromJs, Object, Result, String as Text, Value};
+use rquickjs::{Array, Class, Ctx, FromJs, Object, Result, String as Text, Value};
 
 use crate::bindings::fs::{Bytes, text_of};
+use crate::bindings::stream::{AnyStream, Stream};
 use crate::host::Host;
 
 /// A slot of the child's descriptors.
@@ -16,6 +17,8 @@ pub(super) enum Slot {
     Pipe(Option<Bytes>),
     /// What we have under this number.
     Number(i32),
+    /// What this handle has.
+    Stream(AnyStream),
 }
 
 /// A child to be made.
@@ -52,6 +55,10 @@ fn slot_of(object: &Object<'_>) -> Result<Slot> {
     Ok(match object.get::<_, String>("type")?.as_str() {
         "pipe" | "overlapped" => Slot::Pipe(object.get("input")?),
         "inherit" | "fd" => Slot::Number(object.get("fd")?),
+        "wrap" => {
+            let stream: Class<'_, Stream> = object.get("handle")?;
+            Slot::Stream(stream.borrow().stream.clone())
+        }
         _ => Slot::Ignore,
     })
 }
@@ -104,6 +111,7 @@ impl Request {
             let stdio = match slot {
                 Slot::Ignore => Stdio::null(),
                 Slot::Pipe(_) => pipes.next().map_or_else(Stdio::null, Stdio::pipe),
+                Slot::Stream(stream) => Stdio::handle(stream.handle()),
                 Slot::Number(number) => Stdio::number(host.files.number(*number)?),
             };
             command.descriptor(number, stdio);
