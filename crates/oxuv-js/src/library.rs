@@ -26,6 +26,7 @@ pub(crate) const PUBLIC: &[&str] = &[
     "fs",
     "fs/promises",
     "module",
+    "net",
     "os",
     "path",
     "path/posix",

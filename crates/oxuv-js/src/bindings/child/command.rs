@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use oxuv::{Command, Pipe, Stdio};
 use rquickjs::{Array, Class, Ctx, FromJs, Object, Result, String as Text, Value};
 
-use crate::bindings::fs::{Bytes, text_of};
+use oxuv_js_bytes::{Bytes, text_of};
 use crate::bindings::stream::{AnyStream, Stream};
 use crate::host::Host;
 

@@ -3,7 +3,7 @@
 use oxuv::{Errno, Passed, Pipe};
 use rquickjs::{Class, Ctx, Result};
 
-use crate::bindings::fs::Bytes;
+use oxuv_js_bytes::Bytes;
 use crate::bindings::stream::{AnyStream, Caller, Stream, code};
 use crate::host::Kept;
 

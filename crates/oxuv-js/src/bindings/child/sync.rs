@@ -10,7 +10,7 @@ use oxuv::{Errno, Loop, Mode, Pipe, Process, Timer};
 use rquickjs::{Ctx, Exception, FromJs, Object, Result};
 
 use super::command::{Request, Slot};
-use crate::bindings::fs::Bytes;
+use oxuv_js_bytes::Bytes;
 use crate::host::host;
 
 /// When the child is ended before it ends by itself, and how.
