@@ -60,6 +60,8 @@ pub(crate) const AREAS: &[Area] = &[
             "process-warning",
         ],
     },
+    Area { name: "child-process", prefixes: &["child-process", "stdout-cannot-be-closed-child-process"] },
+    Area { name: "worker", prefixes: &["worker"] },
 ];
 
 /// Tests that are not run, with the reason.
@@ -69,6 +71,8 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("timers-linked-list", "it is about a class of Node's own JavaScript"),
     ("queue-microtask.js", "it compares the engine's words for a class called without `new`"),
     ("promise-swallowed-event", "the event `multipleResolves` is deprecated, and the engine does not tell"),
+    ("child-process-stdio-overlapped", "it runs a program that is built with Node"),
+    ("child-process-validate-stdio", "it is about a function of Node's own JavaScript"),
     ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];
 

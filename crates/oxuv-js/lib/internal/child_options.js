@@ -152,7 +152,13 @@ function slotOf(each, at, isSync) {
   throw new codes.ERR_INVALID_ARG_VALUE('stdio', each);
 }
 
+// As the other side takes it: whatever was given as an argument is text there.
+function forNative({ args, cwd, ...rest }, stdio) {
+  return { ...rest, stdio, cwd: cwd ?? undefined, args: args?.map((arg) => `${arg}`) };
+}
+
 module.exports = {
+  forNative,
   normalize, getValidStdio, stdioList, signalNumber, signalName, killSignal, pathText, isGiven,
   validateTimeout, validateMaxBuffer, refuseZero,
 };

@@ -54,7 +54,7 @@ class ChildProcess extends EventEmitter {
       validateArray(wanted.args, 'options.args');
       this.spawnargs = wanted.args;
     }
-    const made = native.spawn({ ...wanted, stdio, cwd: wanted.cwd ?? undefined }, (status, signal) => this.#ended(status, signal));
+    const made = native.spawn(options.forNative(wanted, stdio), (status, signal) => this.#ended(status, signal));
     const { error, pid } = made;
     if (error !== 0 && !TOLD_LATER.has(error)) {
       this._handle = null;

@@ -33,7 +33,7 @@ function spawnSync(file, args, given) {
 }
 
 function run(wanted) {
-  const { pid, status, signal, output, error } = native.spawnSync(wanted);
+  const { pid, status, signal, output, error } = native.spawnSync(options.forNative(wanted, wanted.stdio));
   const isText = wanted.encoding && wanted.encoding !== 'buffer';
   const told = output?.map((bytes) => {
     if (bytes === null || bytes === undefined) return null;
