@@ -62,6 +62,7 @@ pub(crate) const AREAS: &[Area] = &[
     },
     Area { name: "child-process", prefixes: &["child-process", "stdout-cannot-be-closed-child-process"] },
     Area { name: "worker", prefixes: &["worker"] },
+    Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
 ];
 
 /// Tests that are not run, with the reason.
