@@ -73,6 +73,11 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("queue-microtask.js", "it compares the engine's words for a class called without `new`"),
     ("promise-swallowed-event", "the event `multipleResolves` is deprecated, and the engine does not tell"),
     ("child-process-stdio-overlapped", "it runs a program that is built with Node"),
+    ("child-process-spawnsync-kill-signal", "it replaces a function of Node's own JavaScript"),
+    ("child-process-spawnsync-shell", "it replaces a function of Node's own JavaScript"),
+    ("child-process-windows-hide", "it replaces a function of Node's own JavaScript"),
+    ("child-process-recv-handle", "its child wants --expose-internals"),
+    ("child-process-fork-exec-argv", "its child wants --stack-size"),
     ("child-process-validate-stdio", "it is about a function of Node's own JavaScript"),
     ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];

@@ -70,6 +70,12 @@ class Channel {
     const target = this.#target;
     target.connected = true;
     target.channel = this.#control;
+    Object.defineProperty(target, '_channel', {
+      get() { return target.channel; },
+      set(value) { target.channel = value; },
+      enumerable: true,
+      configurable: true,
+    });
     target.send = (message, handle, options, callback) => this.#ask(message, handle, options, callback);
     target._send = (message, handle, options, callback) => this.#send(message, handle, options, callback);
     target.disconnect = () => this.#leave();

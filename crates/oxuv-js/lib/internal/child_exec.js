@@ -19,6 +19,7 @@ function sort(file, args, given, callback) {
     [args, given, callback] = [null, null, args];
   }
   args ??= [];
+  if (!Array.isArray(args)) throw new codes.ERR_INVALID_ARG_TYPE('args', 'object', args);
   if (typeof given === 'function') [given, callback] = [null, given];
   if (isGiven(given)) require('internal/validators').validateObject(given, 'options');
   if (isGiven(callback)) require('internal/validators').validateFunction(callback, 'callback');
@@ -97,7 +98,7 @@ class Execution {
     try {
       this.#child.kill(this.#wanted.killSignal);
     } catch (error) {
-      this.#error ??= error;
+      this.#error = error;
       this.#finish();
     }
   }

@@ -17,7 +17,7 @@ function give(target, kind, object, message, options) {
   if (kind === 'net.Native') return object;
   if (kind === 'net.Server' || !object._handle) return object._handle;
   const { _handle: handle } = object;
-  if (object.server) announce(target, object, message);
+  if (object.server) announce(target, object, message, options.keepOpen);
   if (options.keepOpen) return handle;
   handle.onread = () => {};
   handle.readStop();
@@ -27,16 +27,16 @@ function give(target, kind, object, message, options) {
 }
 
 // A server counts the connections that it has sent away, too.
-function announce(target, socket, message) {
+function announce(target, socket, message, isKept) {
   const { server } = socket;
   message.key = server._connectionKey;
   if (!target._sentSockets?.has(message.key)) {
     const list = new SentSockets(target, message.key);
     (target._sentSockets ??= new Map()).set(message.key, list);
-    server._setupWorker?.(list);
+    server._setupWorker(list);
   }
+  if (isKept) return;
   // It is the other side's from now on.
-  if (!socket._handle) return;
   server._connections--;
   socket._server = null;
 }

@@ -5,7 +5,7 @@ const { codes } = require('internal/codes');
 const validators = require('internal/validators');
 const { signals } = require('os').constants;
 
-const { validateString, validateObject, validateInt32, validateBoolean } = validators;
+const { validateString, validateObject, validateBoolean } = validators;
 
 // The number of a signal that is given by name or number.
 function signalNumber(signal) {
@@ -53,10 +53,14 @@ function pathText(path, name) {
   throw new codes.ERR_INVALID_ARG_TYPE(name, ['string', 'Buffer', 'URL'], path);
 }
 
+function validateId(id, name) {
+  if (id !== (id | 0)) throw new codes.ERR_INVALID_ARG_TYPE(name, 'int32', id);
+}
+
 const isGiven = (value) => value !== undefined && value !== null;
 
 function validate(options) {
-  for (const [name, check] of [['detached', validateBoolean], ['uid', validateInt32], ['gid', validateInt32], ['argv0', validateString],
+  for (const [name, check] of [['detached', validateBoolean], ['uid', validateId], ['gid', validateId], ['argv0', validateString],
     ['windowsHide', validateBoolean], ['windowsVerbatimArguments', validateBoolean]]) {
     if (isGiven(options[name])) check(options[name], `options.${name}`);
   }
@@ -154,7 +158,7 @@ function slotOf(each, at, isSync) {
 
 // As the other side takes it: whatever was given as an argument is text there.
 function forNative({ args, cwd, ...rest }, stdio) {
-  return { ...rest, stdio, cwd: cwd ?? undefined, args: args?.map((arg) => `${arg}`) };
+  return { ...rest, stdio, cwd: cwd || undefined, args: args?.map((arg) => `${arg}`) };
 }
 
 module.exports = {

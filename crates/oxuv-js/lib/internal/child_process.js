@@ -149,12 +149,16 @@ class ChildProcess extends EventEmitter {
 
 // A stream that a child has as well is not read here any more.
 function lend(stream) {
-  const { _handle: handle } = stream;
-  if (!handle?.reading) return;
+  const { _handle: handle, _readableState: state } = stream;
+  if (!handle) return;
   handle.reading = false;
   handle.readStop();
   stream.pause?.();
   stream[kIsUsed] = true;
+  if (!state) return;
+  // When the child has gone, a script may read on.
+  stream.readableFlowing = false;
+  state.reading = false;
 }
 
 function abort(child, signal, reason) {

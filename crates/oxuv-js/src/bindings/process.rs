@@ -78,7 +78,12 @@ fn own_name() -> String {
 }
 
 fn groups() -> Vec<u32> {
-    let groups = rustix::process::getgroups().unwrap_or_default();
+    let mut groups = rustix::process::getgroups().unwrap_or_default();
+    // The system need not list it.
+    let own = rustix::process::getegid();
+    if !groups.contains(&own) {
+        groups.push(own);
+    }
     groups.into_iter().map(|group| group.as_raw()).collect()
 }
 
