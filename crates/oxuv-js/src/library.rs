@@ -20,6 +20,7 @@ pub(crate) const PUBLIC: &[&str] = &[
     "assert",
     "assert/strict",
     "buffer",
+    "child_process",
     "console",
     "events",
     "fs",

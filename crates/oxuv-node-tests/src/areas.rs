@@ -60,6 +60,8 @@ pub(crate) const AREAS: &[Area] = &[
             "process-warning",
         ],
     },
+    Area { name: "child-process", prefixes: &["child-process", "stdout-cannot-be-closed-child-process"] },
+    Area { name: "worker", prefixes: &["worker"] },
     Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
 ];
 
@@ -76,6 +78,13 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("net-persistent-", "it is about a binding of Node's own"),
     ("net-server-listen-handle", "it is about a binding of Node's own"),
     ("socketaddress", "it is about Node's own JavaScript"),
+    ("child-process-stdio-overlapped", "it runs a program that is built with Node"),
+    ("child-process-spawnsync-kill-signal", "it replaces a function of Node's own JavaScript"),
+    ("child-process-spawnsync-shell", "it replaces a function of Node's own JavaScript"),
+    ("child-process-windows-hide", "it replaces a function of Node's own JavaScript"),
+    ("child-process-recv-handle", "its child wants --expose-internals"),
+    ("child-process-fork-exec-argv", "its child wants --stack-size"),
+    ("child-process-validate-stdio", "it is about a function of Node's own JavaScript"),
     ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];
 

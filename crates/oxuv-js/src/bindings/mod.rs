@@ -1,5 +1,6 @@
 //! What the script's side can ask of the loop's: one object of functions per area, made when it is first asked for.
 
+mod child;
 mod engine;
 mod files;
 mod fs;
@@ -32,6 +33,7 @@ pub(crate) fn all<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     match name.as_str() {
+        "child" => child::fill(&object)?,
         "engine" => engine::fill(&object)?,
         "files" => files::fill(&object)?,
         "fs" => fs::fill(&object)?,
