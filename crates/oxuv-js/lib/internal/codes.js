@@ -90,7 +90,6 @@ const table = {
   ERR_EVENT_RECURSION: [E, (type) => `The event "${type}" is already being dispatched`],
   ERR_FALSY_VALUE_REJECTION: [E, 'Promise was rejected with falsy value'],
   ERR_FEATURE_UNAVAILABLE_ON_PLATFORM: [T, (name) => `The feature ${name} is unavailable on the current platform, which is being used to run Node.js`],
-  ERR_FS_EISDIR: [E, (message) => message],
   ERR_FS_FILE_TOO_LARGE: [R, (size) => `File size (${size}) is greater than 2 GiB`],
   ERR_FS_INVALID_SYMLINK_TYPE: [E, (type) => `Symlink type must be one of "dir", "file", or "junction". Received "${type}"`],
   ERR_ILLEGAL_CONSTRUCTOR: [T, 'Illegal constructor'],

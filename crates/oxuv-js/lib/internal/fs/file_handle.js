@@ -7,7 +7,7 @@ const { promised, toPath } = require('internal/fs/util');
 const requests = require('internal/fs/requests');
 const transfer = require('internal/fs/transfer');
 const whole = require('internal/fs/whole');
-const { promise } = require('internal/fs/several');
+const { promise } = require('internal/fs/steps');
 
 const OURS = Symbol('ours');
 
@@ -86,11 +86,21 @@ class FileHandle extends EventEmitter {
     }
   }
 
+  createReadStream(options) { return new (require('fs').ReadStream)(undefined, { ...options, fd: this }); }
+  createWriteStream(options) { return new (require('fs').WriteStream)(undefined, { ...options, fd: this }); }
+  readLines(options) {
+    return require('readline').createInterface({ input: this.createReadStream(options), crlfDelay: Infinity });
+  }
+
   // For functions outside of the class.
   static use(handle, syscall, work) { return handle.#use(syscall, work); }
+  static hold(handle) { handle.#users++; }
+  static release(handle) {
+    if (--handle.#users === 0) handle.#whenUnused?.();
+  }
 }
-const { use } = FileHandle;
-delete FileHandle.use;
+const { use, hold, release } = FileHandle;
+for (const name of ['use', 'hold', 'release']) delete FileHandle[name];
 Object.defineProperty(FileHandle.prototype, Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose'), {
   value: function asyncDispose() { return this.close(); }, writable: true, configurable: true,
 });
@@ -136,4 +146,4 @@ async function writeInto(fd, data, options) {
   return undefined;
 }
 
-module.exports = { FileHandle, open, readFile, writeFile };
+module.exports = { FileHandle, hold, release, open, readFile, writeFile };

@@ -3,9 +3,8 @@
 'use strict';
 
 const native = binding('fs');
-const { codes: { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_FS_EISDIR, ERR_FS_INVALID_SYMLINK_TYPE } } = require('internal/codes');
-const { validateBoolean, validateInteger, validateObject, validateUint32, parseFileMode } =
-  require('internal/validators');
+const { codes: { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_FS_INVALID_SYMLINK_TYPE } } = require('internal/codes');
+const { validateBoolean, validateInteger, parseFileMode } = require('internal/validators');
 const { isRaw, nameOf, optionsOf, request, sync, toFd, toFlags, toPath, toTime } = require('internal/fs/util');
 const { statsOf, StatFs, Dirent } = require('internal/fs/stats');
 const { F_OK } = require('internal/fs/constants');
@@ -75,39 +74,6 @@ function mkdtemp(prefix, options) {
   }
   return request(native.mkdtemp, [prefix, isRaw(encoding)], 'mkdtemp', {
     path: typeof prefix === 'string' ? `${prefix}XXXXXX` : prefix, finish: (name) => nameOf(name, encoding),
-  });
-}
-
-function rmdir(path, options) {
-  path = toPath(path);
-  if (options !== undefined && options !== null) validateObject(options, 'options');
-  if (options?.recursive) {
-    warn('In future versions of Node.js, fs.rmdir(path, { recursive: true }) will be removed. Use fs.rm(path, { recursive: true }) instead',
-      'DeprecationWarning', 'DEP0147');
-    return request(native.rm, [path, true], 'rmdir', { path, finish: nothing });
-  }
-  return request(native.rmdir, [path], 'rmdir', { path, finish: nothing });
-}
-
-const removal = (path) => request(native.rm, [path, false], 'rm', { path, finish: nothing });
-
-// `rm` looks first, and refuses directories unless it may go down.
-function checkRemoval(path, options) {
-  path = toPath(path);
-  if (options !== undefined && typeof options !== 'function') validateObject(options, 'options');
-  const { recursive = false, force = false, retryDelay = 100, maxRetries = 0 } = options ?? {};
-  validateBoolean(recursive, 'options.recursive');
-  validateBoolean(force, 'options.force');
-  require('internal/validators').validateInt32(retryDelay, 'options.retryDelay', 0);
-  validateUint32(maxRetries, 'options.maxRetries');
-  return { path, recursive, force };
-}
-
-function refuse(path) {
-  const error = new ERR_FS_EISDIR(`Path is a directory: rm returned EISDIR (is a directory) ${path}`);
-  error.name = 'SystemError';
-  return Object.assign(error, {
-    info: { code: 'EISDIR', message: 'is a directory', path, syscall: 'rm', errno: 21 }, errno: 21, syscall: 'rm', path,
   });
 }
 
@@ -220,11 +186,11 @@ const fsync = (fd) => request(native.fsync, [toFd(fd)], 'fsync', { finish: nothi
 const fdatasync = (fd) => request(native.fdatasync, [toFd(fd)], 'fdatasync', { finish: nothing });
 
 module.exports = {
-  access, open, close, stat, lstat, fstat, statfs, mkdir, mkdtemp, rmdir, rename, unlink, copyFile, link, symlink, readlink, realpath,
+  access, open, close, stat, lstat, fstat, statfs, mkdir, mkdtemp, rename, unlink, copyFile, link, symlink, readlink, realpath,
   ftruncate, chmod, fchmod, fchown, futimes, fsync, fdatasync, readdir,
   chown: owner(native.chown, 'chown'),
   lchown: owner(native.lchown, 'lchown'),
   utimes: times(native.utimes, 'utime'),
   lutimes: times(native.lutimes, 'lutime'),
-  removal, checkRemoval, refuse, entry,
+  entry,
 };

@@ -8,11 +8,13 @@ mod descriptors;
 mod opened;
 mod paths;
 mod values;
+mod watch;
 
 pub(crate) use descriptors::Descriptors;
 pub(crate) use opened::write_all;
 pub(crate) use values::{Bytes, text_of};
 
+use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Result, Value};
 
 use crate::host::host;
@@ -21,7 +23,14 @@ type Callback<'js> = Option<Function<'js>>;
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     opened::fill(object)?;
-    paths::fill(object)
+    paths::fill(object)?;
+    watch::fill(object)?;
+    object.set("pause", Func::from(pause))
+}
+
+/// Waits here for so many milliseconds.
+fn pause(ms: f64) {
+    std::thread::sleep(std::time::Duration::from_millis(ms as u64));
 }
 
 /// Does the work here, or has it done.
