@@ -32,6 +32,8 @@ pub(crate) const PUBLIC: &[&str] = &[
     "perf_hooks",
     "process",
     "querystring",
+    "stream",
+    "stream/promises",
     "string_decoder",
     "timers",
     "timers/promises",

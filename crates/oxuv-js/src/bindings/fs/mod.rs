@@ -12,7 +12,6 @@ mod watch;
 
 pub(crate) use descriptors::Descriptors;
 pub(crate) use opened::write_all;
-pub(crate) use values::{Bytes, text_of};
 
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Result, Value};

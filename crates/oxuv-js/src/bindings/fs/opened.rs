@@ -6,11 +6,12 @@ use std::sync::Arc;
 use oxuv::fs::NewTime;
 use oxuv::fs::blocking::{self, WriteBuf};
 use oxuv::{Errno, Result as Done};
+use oxuv_js_bytes::Bytes;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result, Value};
 
 use super::descriptors::Descriptor;
-use super::values::{Bytes, Numbers, Path};
+use super::values::{Numbers, Path};
 use super::{Callback, perform, perform_with};
 use crate::host::host;
 
@@ -67,10 +68,6 @@ fn read<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, length: f64, p
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length as usize)?;
         blocking::read_to_vec(fd.as_fd(), &mut bytes, place(position))?;
-        // Much room for little would stay taken as long as the script has it.
-        if bytes.capacity() > 2 * bytes.len() + 4096 {
-            bytes.shrink_to_fit();
-        }
         Ok(Bytes(bytes))
     })
 }
