@@ -60,6 +60,7 @@ pub(crate) const AREAS: &[Area] = &[
             "process-warning",
         ],
     },
+    Area { name: "fs", prefixes: &["fs-", "file-", "filehandle-", "stream2-fs"] },
 ];
 
 /// Tests that are not run, with the reason.

@@ -54,7 +54,16 @@ fn path_buf(path: Path) -> std::path::PathBuf {
     std::ffi::OsString::from_vec(path.0.into_bytes()).into()
 }
 
-fn handed<'js>(ctx: Ctx<'js>, handle: Handle) -> Result<Class<'js, Watcher>> {
+/// The handle, if it was started; else it is closed.
+fn open_if(started: oxuv::Result<()>, handle: &Handle) -> oxuv::Result<Handle> {
+    if started.is_err() {
+        let _ = handle.close();
+    }
+    started.map(|()| handle.clone())
+}
+
+fn handed(ctx: Ctx<'_>, made: oxuv::Result<Handle>) -> Result<Class<'_, Watcher>> {
+    let handle = made.map_err(|errno| throw(&ctx, errno))?;
     Class::instance(ctx, Watcher { handle })
 }
 
@@ -75,7 +84,7 @@ fn watch<'js>(
             match happened {
                 Ok(happened) => {
                     let name = happened.name.map(|name| Name { bytes: name.as_bytes().to_vec(), raw });
-                    let is_rename = happened.events.contains(FsEvents::RENAME);
+                    let is_rename = happened.events.intersects(FsEvents::RENAME | FsEvents::LOST);
                     host.call_back(&ctx, &callback, (0, is_rename, name));
                 }
                 Err(errno) => {
@@ -86,12 +95,9 @@ fn watch<'js>(
     };
     let made = FsEvent::new(&host.lp).and_then(|handle| {
         let started = handle.recursive(is_recursive).and_then(|()| handle.start(path_buf(path), tell));
-        if started.is_err() {
-            let _ = handle.close();
-        }
-        started.map(|()| handle)
+        open_if(started, &handle)
     });
-    handed(ctx.clone(), Handle::clone(&made.map_err(|errno| throw(&ctx, errno))?))
+    handed(ctx, made)
 }
 
 /// Calls `callback(errno, current, previous)` with numbers as those of `stat`, undefined for a file that was or is not there.
@@ -126,10 +132,7 @@ fn watch_file<'js>(
     let interval = Duration::from_millis(interval as u64);
     let made = FsPoll::new(&host.lp).and_then(|handle| {
         let started = handle.start(path_buf(path), interval, tell);
-        if started.is_err() {
-            let _ = handle.close();
-        }
-        started.map(|()| handle)
+        open_if(started, &handle)
     });
-    handed(ctx.clone(), Handle::clone(&made.map_err(|errno| throw(&ctx, errno))?))
+    handed(ctx, made)
 }
