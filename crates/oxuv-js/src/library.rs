@@ -25,6 +25,7 @@ pub(crate) const PUBLIC: &[&str] = &[
     "fs",
     "fs/promises",
     "module",
+    "net",
     "os",
     "path",
     "path/posix",

@@ -4,9 +4,12 @@ mod engine;
 mod files;
 mod fs;
 mod modules;
+mod net;
 mod os;
 mod process;
 mod stdio;
+pub(crate) mod stream;
+mod stream_write;
 mod text;
 mod timers;
 mod url;
@@ -31,6 +34,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "engine" => engine::fill(&object)?,
         "files" => files::fill(&object)?,
         "fs" => fs::fill(&object)?,
+        "net" => net::fill(&object)?,
         "os" => os::fill(&object)?,
         "process" => process::fill(&object)?,
         "stdio" => stdio::fill(&object)?,
