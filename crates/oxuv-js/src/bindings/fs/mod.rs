@@ -4,7 +4,9 @@
 //! does the work then. Without it the work is done here: the value is returned, or the negative number of the error is
 //! thrown, for the script's side to make an error of it.
 
+mod attributes;
 mod descriptors;
+mod directory;
 mod opened;
 mod paths;
 mod values;
@@ -21,6 +23,8 @@ use crate::host::host;
 type Callback<'js> = Option<Function<'js>>;
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
+    attributes::fill(object)?;
+    directory::fill(object)?;
     opened::fill(object)?;
     paths::fill(object)?;
     watch::fill(object)?;
