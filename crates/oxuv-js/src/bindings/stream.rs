@@ -8,11 +8,11 @@ use std::cell::Cell;
 use std::rc::{Rc, Weak};
 
 use oxuv::{Errno, Handle, Pipe, Tcp, Tty};
+use oxuv_js_bytes::Bytes;
 use rquickjs::class::Trace;
 use rquickjs::function::{IntoArgs, Opt, This};
 use rquickjs::{ArrayBuffer, Class, Ctx, Function, JsLifetime, Object, Result, Value};
 
-use super::fs::Bytes;
 use super::{net, stream_write};
 use crate::host::{Host, Kept, host};
 

@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path as StdPath;
 
-use oxuv::fs::blocking;
 use oxuv::fs::CopyFlags;
+use oxuv::fs::blocking;
 use oxuv::{Errno, Result as Done};
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result, Value};
