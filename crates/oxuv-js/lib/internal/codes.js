@@ -96,6 +96,7 @@ const table = {
   ERR_INCOMPATIBLE_OPTION_PAIR: [T, (one, other) => `Option "${one}" cannot be used in combination with option "${other}"`],
   ERR_INVALID_ADDRESS: [E, 'Invalid address'],
   ERR_INVALID_ADDRESS_FAMILY: [R, (family, host, port) => `Invalid address family: ${family} ${host}:${port}`],
+  ERR_INTERNAL_ASSERTION: [E, (message) => `${message}\nThis is caused by incorrect usage of the internals of oxuv.\n`],
   ERR_INVALID_ARG_TYPE: [T, invalidArgType],
   ERR_INVALID_ARG_VALUE: [T, invalidArgValue],
   ERR_INVALID_ARG_VALUE_RANGE: [R, invalidArgValue, 'ERR_INVALID_ARG_VALUE'],

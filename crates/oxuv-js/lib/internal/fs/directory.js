@@ -8,6 +8,8 @@ const { bufferClass, isRaw, nameOf, optionsOf, request, start, sync, toPath } = 
 const { typeOf } = require('internal/fs/stats');
 const requests = require('internal/fs/requests');
 
+const ASYNC_ITERATOR = Object.getPrototypeOf(Object.getPrototypeOf((async function* () {}).prototype));
+
 const OURS = Symbol('ours');
 
 // A directory that is read piece by piece.
@@ -108,12 +110,22 @@ class Dir {
     sync(this.#source.close());
   }
 
-  async* entries() {
-    try {
-      for (let entry; (entry = await this.read()) !== null;) yield entry;
-    } finally {
-      if (!this.#isClosed) await this.close();
-    }
+  // By hand: whoever leaves a loop finds the directory closed, also where the loop does not wait for that.
+  entries() {
+    const close = async () => { if (!this.#isClosed) await this.close(); };
+    return {
+      __proto__: ASYNC_ITERATOR,
+      next: async () => {
+        const value = this.#isClosed ? null : await this.read();
+        if (value !== null) return { value, done: false };
+        await close();
+        return { value: undefined, done: true };
+      },
+      async return(value) {
+        await close();
+        return { value, done: true };
+      },
+    };
   }
 }
 Object.defineProperty(Dir.prototype, Symbol.asyncIterator, {

@@ -47,7 +47,7 @@ function* rmSteps(path, options) {
 }
 
 const rmOptions = (options) => check(options, { recursive: false, force: false, retryDelay: 100, maxRetries: 0 });
-const rmdirOptions = (options) => check(options ?? undefined, { recursive: false, retryDelay: 100, maxRetries: 0 });
+const rmdirOptions = (options) => check(options, { recursive: false, retryDelay: 100, maxRetries: 0 });
 
 function rm(path, options, done) {
   path = toPath(path);

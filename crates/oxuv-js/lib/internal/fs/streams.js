@@ -6,6 +6,8 @@ const { codes: { ERR_INVALID_ARG_TYPE, ERR_METHOD_NOT_IMPLEMENTED, ERR_OUT_OF_RA
 const { validateFunction, validateInteger } = require('internal/validators');
 const { bytesOf, optionsOf, own, request, start, toPath } = require('internal/fs/util');
 
+const { deprecate } = require('util');
+
 const fs = require('fs');
 const native = binding('fs');
 const bufferClass = () => require('buffer').Buffer;
@@ -60,9 +62,14 @@ function takeFile(stream, path, options, flags) {
   stream[kIsBusy] = false;
 }
 
-function checkPosition(position, name) {
-  if (!Number.isSafeInteger(position)) validateInteger(position, name, 0);
-  if (position < 0) throw new ERR_OUT_OF_RANGE(name, `>= 0 and <= 2 ** 53 - 1`, position);
+const checkPosition = (position, name) => validateInteger(position, name, 0);
+
+// With what a script's object inherits.
+function given(options) {
+  if (typeof options !== 'object' || options === null) return optionsOf(options);
+  const all = {};
+  for (const name in options) all[name] = options[name];
+  return optionsOf(all);
 }
 
 // Opens the file. A script may have put an `open` of its own in the place of ours: that tells by events.
@@ -72,7 +79,7 @@ function construct(done) {
     done();
     return;
   }
-  if (stream.open !== open) {
+  if (stream.open !== openRead && stream.open !== openWrite) {
     const { emit } = stream;
     stream.emit = function(...args) {
       if (args[0] === 'open') {
@@ -100,8 +107,9 @@ function construct(done) {
   });
 }
 
-// It is open already, or will be; it stands for old programs that call it.
-function open() {}
+// They are open already, or will be; these stand for old programs that call them.
+const openRead = deprecate(() => {}, 'ReadStream.prototype.open() is deprecated', 'DEP0135');
+const openWrite = deprecate(() => {}, 'WriteStream.prototype.open() is deprecated', 'DEP0135');
 
 function destroy(error, done) {
   // What is under way has the file until its end.
@@ -114,14 +122,13 @@ function close(stream, error, done) {
     done(error);
     return;
   }
-  const { fd } = stream;
+  stream[kFs].close(stream.fd, (failure) => done(failure || error));
   stream.fd = null;
-  stream[kFs].close(fd, (failure) => done(failure || error));
 }
 
 function ReadStream(path, options) {
   if (!(this instanceof ReadStream)) return new ReadStream(path, options);
-  options = { highWaterMark: HIGH_WATER_MARK, ...optionsOf(options) };
+  options = { highWaterMark: HIGH_WATER_MARK, ...given(options) };
   options.highWaterMark ??= HIGH_WATER_MARK;
   takeFile(this, path, options, 'r');
   validateFunction(this[kFs].read, 'options.fs.read');
@@ -173,7 +180,7 @@ function readPiece(stream, length, done) {
 
 ReadStream.prototype._construct = construct;
 ReadStream.prototype._destroy = destroy;
-ReadStream.prototype.open = open;
+ReadStream.prototype.open = openRead;
 ReadStream.prototype._read = function(size) {
   const length = Math.min(this.end - (this.pos ?? this.bytesRead) + 1, size);
   if (length <= 0) {
@@ -214,7 +221,7 @@ ReadStream.prototype.close = function(callback) {
 
 function WriteStream(path, options) {
   if (!(this instanceof WriteStream)) return new WriteStream(path, options);
-  options = { ...optionsOf(options), decodeStrings: true };
+  options = { ...given(options), decodeStrings: true };
   takeFile(this, path, options, 'w');
   const { write, writev } = this[kFs];
   if (!write && !writev) throw new ERR_INVALID_ARG_TYPE('options.fs.write', 'function', write);
@@ -270,7 +277,7 @@ function begin(stream, done) {
 
 WriteStream.prototype._construct = construct;
 WriteStream.prototype._destroy = destroy;
-WriteStream.prototype.open = open;
+WriteStream.prototype.open = openWrite;
 WriteStream.prototype._write = function(data, encoding, done) {
   let position = this.pos;
   if (position !== undefined) this.pos += data.length;

@@ -3,7 +3,7 @@
 
 const native = binding('fs');
 const EventEmitter = require('events');
-const { AbortError, codes: { ERR_INVALID_ARG_VALUE }, systemError } = require('internal/codes');
+const { AbortError, codes: { ERR_INTERNAL_ASSERTION, ERR_INVALID_ARG_VALUE }, systemError } = require('internal/codes');
 const { validateAbortSignal, validateBoolean, validateFunction, validateObject } = require('internal/validators');
 const { isEncoding } = require('internal/buffer_text');
 const { isRaw, nameOf, optionsOf, shown, toPath } = require('internal/fs/util');
@@ -17,6 +17,9 @@ function errorOf(errno, path) {
   return error;
 }
 
+// Handles of ours.
+const made = new WeakSet();
+
 // Starts to watch. `handle.onchange(errno, eventType, name)` is called for all that happens.
 function begin(path, { persistent, recursive, encoding }, onchange) {
   let handle;
@@ -27,6 +30,7 @@ function begin(path, { persistent, recursive, encoding }, onchange) {
   } catch (error) {
     throw typeof error === 'number' ? errorOf(error, shown(path)) : error;
   }
+  made.add(handle);
   handle.onchange = onchange;
   if (!persistent) handle.unref();
   return handle;
@@ -57,6 +61,8 @@ class FSWatcher extends EventEmitter {
     if (handle === null) return;
     this._handle = null;
     if (handle === noHandle) return;
+    // Scripts can reach it.
+    if (!made.has(handle)) throw new ERR_INTERNAL_ASSERTION('handle must be a FSEvent');
     handle.close();
     process.nextTick(() => this.emit('close'));
   }

@@ -40,9 +40,9 @@ where
     perform(ctx, callback, move || act(&found?))
 }
 
-/// The place of a request in the file. What is negative means the file's own position.
+/// The place of a request in the file. What is negative means the file's own position; what is too large, the last there is.
 fn place(position: f64) -> Option<u64> {
-    (position >= 0.0).then_some(position as u64)
+    (position >= 0.0).then_some(position as i64 as u64)
 }
 
 fn open<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, flags: i32, mode: u32) -> Result<Value<'js>> {
