@@ -63,6 +63,7 @@ pub(crate) const AREAS: &[Area] = &[
     Area { name: "child-process", prefixes: &["child-process", "stdout-cannot-be-closed-child-process"] },
     Area { name: "worker", prefixes: &["worker"] },
     Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
+    Area { name: "fs", prefixes: &["fs-", "file-", "filehandle-", "stream2-fs"] },
 ];
 
 /// Tests that are not run, with the reason.
@@ -85,6 +86,22 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("child-process-recv-handle", "its child wants --expose-internals"),
     ("child-process-fork-exec-argv", "its child wants --stack-size"),
     ("child-process-validate-stdio", "it is about a function of Node's own JavaScript"),
+    ("fs-open-flags", "it is about a function of Node's own JavaScript"),
+    ("fs-util-validateoffsetlength", "it is about functions of Node's own JavaScript"),
+    ("fs-utils-get-dirents", "it is about functions of Node's own JavaScript"),
+    ("fs-syncwritestream", "it is about a class of Node's own JavaScript"),
+    ("fs-filehandle.js", "it makes a FileHandle by a function of Node's own C++"),
+    ("fs-readdir-types", "it replaces a function of Node's own C++"),
+    ("fs-sync-fd-leak", "it replaces a function of Node's own C++"),
+    ("fs-promises-readfile.js", "it replaces a function of Node's own C++"),
+    ("file-handle-aggregate-errors", "it replaces a property that Node's own JavaScript looks at"),
+    ("file-handle-close-errors", "it replaces a property that Node's own JavaScript looks at"),
+    ("file-handle-op-errors", "it replaces a property that Node's own JavaScript looks at"),
+    ("filehandle-readablestream", "web streams are not part of oxuv"),
+    ("fs-read.js", "it compares the engine's words for a property of null"),
+    ("fs-rmdir-recursive.js", "it looks at how Node's own JavaScript calls `rmdirSync`"),
+    ("fs-write-buffer-large", "a buffer of the engine's has 2 GiB at most"),
+    ("fs-watch-recursive", "it says that recursive watching does not work on Linux, as it does here"),
     ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];
 

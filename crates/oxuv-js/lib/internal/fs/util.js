@@ -156,7 +156,10 @@ function checkAborted(signal) {
   if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
 }
 
+// Functions of `fs` as they were before scripts could replace them.
+const own = {};
+
 module.exports = {
-  toPath, toFd, toFlags, toPosition, toTime, optionsOf, checkEncoding, bytesOf, isBytes, request, errorOf, sync, start, promised,
+  own, shown, toPath, toFd, toFlags, toPosition, toTime, optionsOf, checkEncoding, bytesOf, isBytes, request, errorOf, sync, start, promised,
   checkCallback, isRaw, nameOf, checkAborted, bufferClass,
 };

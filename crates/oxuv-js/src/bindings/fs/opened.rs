@@ -3,7 +3,6 @@
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use oxuv::fs::NewTime;
 use oxuv::fs::blocking::{self, WriteBuf};
 use oxuv::{Errno, Result as Done};
 use oxuv_js_bytes::Bytes;
@@ -11,7 +10,7 @@ use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result, Value};
 
 use super::descriptors::Descriptor;
-use super::values::{Numbers, Path};
+use super::values::Path;
 use super::{Callback, perform, perform_with};
 use crate::host::host;
 
@@ -21,11 +20,7 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("read", Func::from(read))?;
     object.set("write", Func::from(write))?;
     object.set("writev", Func::from(write_all_of))?;
-    object.set("fstat", Func::from(stat))?;
     object.set("ftruncate", Func::from(truncate))?;
-    object.set("fchmod", Func::from(set_mode))?;
-    object.set("fchown", Func::from(set_owner))?;
-    object.set("futimes", Func::from(set_times))?;
     object.set("fsync", Func::from(sync_all))?;
     object.set("fdatasync", Func::from(sync_data))
 }
@@ -45,9 +40,9 @@ where
     perform(ctx, callback, move || act(&found?))
 }
 
-/// The place of a request in the file. What is negative means the file's own position.
+/// The place of a request in the file. What is negative means the file's own position; what is too large, the last there is.
 fn place(position: f64) -> Option<u64> {
-    (position >= 0.0).then_some(position as u64)
+    (position >= 0.0).then_some(position as i64 as u64)
 }
 
 fn open<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, flags: i32, mode: u32) -> Result<Value<'js>> {
@@ -114,37 +109,8 @@ fn wait_for_room(fd: &Descriptor) -> Done<()> {
     Ok(())
 }
 
-fn stat<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, is_big: bool) -> Result<Value<'js>> {
-    with(ctx, callback, number, move |fd| {
-        let found = blocking::file_metadata(fd.as_fd())?;
-        Ok(Numbers::of_file(&found, is_big))
-    })
-}
-
 fn truncate<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, length: f64) -> Result<Value<'js>> {
     with(ctx, callback, number, move |fd| blocking::truncate(fd.as_fd(), length as i64))
-}
-
-fn set_mode<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, mode: u32) -> Result<Value<'js>> {
-    with(ctx, callback, number, move |fd| blocking::set_file_mode(fd.as_fd(), mode))
-}
-
-fn set_owner<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, owner: f64, group: f64) -> Result<Value<'js>> {
-    // -1 stands for the largest number: no change.
-    with(ctx, callback, number, move |fd| {
-        blocking::set_file_owner(fd.as_fd(), owner as i64 as u32, group as i64 as u32)
-    })
-}
-
-fn set_times<'js>(
-    ctx: Ctx<'js>,
-    callback: Callback<'js>,
-    number: i32,
-    accessed: f64,
-    modified: f64,
-) -> Result<Value<'js>> {
-    let times = (NewTime::from_seconds(accessed), NewTime::from_seconds(modified));
-    with(ctx, callback, number, move |fd| blocking::set_file_times(fd.as_fd(), times.0, times.1))
 }
 
 fn sync_all<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32) -> Result<Value<'js>> {
