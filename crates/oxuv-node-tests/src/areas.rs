@@ -64,6 +64,13 @@ pub(crate) const AREAS: &[Area] = &[
     Area { name: "worker", prefixes: &["worker"] },
     Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
     Area { name: "fs", prefixes: &["fs-", "file-", "filehandle-", "stream2-fs"] },
+    Area { name: "stream", prefixes: &["stream"] },
+    Area { name: "stdio", prefixes: &["stdio", "stdin", "stdout", "process-stdout", "process-stdin"] },
+    Area { name: "signals", prefixes: &["signal", "process-kill"] },
+    Area { name: "readline", prefixes: &["readline"] },
+    Area { name: "tty", prefixes: &["tty"] },
+    Area { name: "perf", prefixes: &["perf"] },
+    Area { name: "async-hooks", prefixes: &["async-hooks", "async-local", "async-wrap", "als", "diagnostics"] },
 ];
 
 /// Tests that are not run, with the reason.
@@ -102,6 +109,9 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("fs-rmdir-recursive.js", "it looks at how Node's own JavaScript calls `rmdirSync`"),
     ("fs-write-buffer-large", "a buffer of the engine's has 2 GiB at most"),
     ("fs-watch-recursive", "it says that recursive watching does not work on Linux, as it does here"),
+    ("signal-safety", "it is about a class of Node's C++ side"),
+    ("stream-base-prototype", "it is about a class of Node's C++ side"),
+    ("stream-wrap", "it is about a class of Node's own JavaScript, JSStreamSocket"),
     ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];
 
@@ -129,9 +139,12 @@ pub(crate) const MODULES: &[&str] = &[
     "perf_hooks",
     "querystring",
     "readline",
+    "readline/promises",
     "repl",
     "stream",
+    "stream/consumers",
     "stream/promises",
+    "stream/web",
     "string_decoder",
     "tls",
     "tty",

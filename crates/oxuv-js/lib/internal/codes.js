@@ -106,6 +106,8 @@ const table = {
   ERR_INVALID_BUFFER_SIZE: [R, (size) => `Buffer size must be a multiple of ${size}`],
   ERR_INVALID_CALLBACK: [T, (value) => `Callback must be a function. Received ${inspect(value)}`],
   ERR_INVALID_FD_TYPE: [T, (kind) => `Unsupported fd type: ${kind}`],
+  ERR_INVALID_CURSOR_POS: [T, 'Cannot set cursor row without setting its column'],
+  ERR_INVALID_FD: [R, (fd) => `"fd" must be a positive integer: ${fd}`],
   ERR_INVALID_FILE_URL_HOST: [T, (platform) => `File URL host must be "localhost" or empty on ${platform}`],
   ERR_INVALID_FILE_URL_PATH: [T, (why) => `File URL path ${why}`],
   ERR_INVALID_HANDLE_TYPE: [T, 'This handle type cannot be sent'],
@@ -154,11 +156,12 @@ const table = {
   ERR_STREAM_PUSH_AFTER_EOF: [E, 'stream.push() after EOF'],
   ERR_STREAM_UNSHIFT_AFTER_END_EVENT: [E, 'stream.unshift() after end event'],
   ERR_STREAM_WRITE_AFTER_END: [E, 'write after end'],
+  ERR_TTY_INIT_FAILED: [E, ({ syscall, code, message }) => `TTY initialization failed: ${syscall} returned ${code} (${message})`],
   ERR_UNCAUGHT_EXCEPTION_CAPTURE_ALREADY_SET: [E, '`process.setupUncaughtExceptionCapture()` was called while a capture callback was already active'],
   ERR_UNHANDLED_ERROR: [E, (value) => (value === undefined ? 'Unhandled error.' : `Unhandled error. (${value})`)],
   ERR_UNKNOWN_BUILTIN_MODULE: [E, (name) => `No such built-in module: ${name}`],
   ERR_UNKNOWN_CREDENTIAL: [E, (kind, id) => `${kind} identifier does not exist: ${id}`],
-  ERR_UNKNOWN_ENCODING: [T, (encoding) => `Unknown encoding: ${encoding}`],
+  ERR_UNKNOWN_ENCODING: [T, (encoding) => `Unknown encoding: ${typeof encoding === 'string' ? encoding : inspect(encoding)}`],
   ERR_UNKNOWN_FILE_EXTENSION: [T, (extension, path) => `Unknown file extension "${extension}" for ${path}`],
   ERR_UNKNOWN_SIGNAL: [T, (signal) => `Unknown signal: ${signal}`],
   ERR_UNSUPPORTED_DIR_IMPORT: [E, (path, base) => `Directory import '${path}' is not supported resolving ES modules imported from ${base}`],
@@ -247,6 +250,15 @@ function systemError({ errno, syscall, path, dest, message, ...rest }) {
   return error;
 }
 
+// The shorter form, of calls that are about no path: their name and the error's.
+function errnoException(errno, syscall, original) {
+  const code = binding('util').systemError(errno)?.[0] ?? `Unknown system error ${errno}`;
+  const error = bare(Error, `${syscall} ${code}${original ? ` ${original}` : ''}`);
+  Object.assign(error, { errno, code, syscall });
+  if (Error.stackTraceLimit > 0) Error.captureStackTrace(error, errnoException);
+  return error;
+}
+
 const codes = { ERR_UNHANDLED_REJECTION: UnhandledPromiseRejection };
 for (const [name, [Base, message, code = name]] of Object.entries(table)) {
   Object.defineProperty(codes, name, {
@@ -261,4 +273,4 @@ for (const [name, [Base, message, code = name]] of Object.entries(table)) {
 }
 Object.defineProperty(codes.ERR_INVALID_ARG_VALUE, 'RangeError', { get: () => codes.ERR_INVALID_ARG_VALUE_RANGE });
 
-module.exports = { codes, make, AbortError, systemError, plainText };
+module.exports = { codes, make, AbortError, systemError, errnoException, plainText };

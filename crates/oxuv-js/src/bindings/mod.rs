@@ -9,11 +9,13 @@ mod modules;
 mod net;
 mod os;
 mod process;
+mod signals;
 mod stdio;
 pub(crate) mod stream;
 mod stream_write;
 mod text;
 mod timers;
+mod tty;
 mod url;
 mod util;
 
@@ -41,9 +43,11 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "http" => http::fill(&object)?,
         "os" => os::fill(&object)?,
         "process" => process::fill(&object)?,
+        "signals" => signals::fill(&object)?,
         "stdio" => stdio::fill(&object)?,
         "text" => text::fill(&object)?,
         "timers" => timers::fill(&object)?,
+        "tty" => tty::fill(&object)?,
         "url" => url::fill(&object)?,
         "util" => util::fill(&object)?,
         _ => return Err(Exception::throw_reference(&ctx, &format!("no binding {name}"))),

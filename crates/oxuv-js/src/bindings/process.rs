@@ -182,6 +182,8 @@ fn end(ctx: Ctx<'_>, code: i32) {
 /// Ends the process here and now.
 fn really_exit(code: i32) {
     let _ = std::io::stdout().flush();
+    // A terminal goes on as the script found it.
+    let _ = oxuv::Tty::reset_mode();
     std::process::exit(code)
 }
 
