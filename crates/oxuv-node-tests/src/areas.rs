@@ -61,6 +61,7 @@ pub(crate) const AREAS: &[Area] = &[
         ],
     },
     Area { name: "fs", prefixes: &["fs-", "file-", "filehandle-", "stream2-fs"] },
+    Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
 ];
 
 /// Tests that are not run, with the reason.
@@ -86,6 +87,12 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("fs-rmdir-recursive.js", "it looks at how Node's own JavaScript calls `rmdirSync`"),
     ("fs-write-buffer-large", "a buffer of the engine's has 2 GiB at most"),
     ("fs-watch-recursive", "it says that recursive watching does not work on Linux, as it does here"),
+    ("net-connect-options-fd", "it is about a binding of Node's own"),
+    ("net-end-close", "it is about a binding of Node's own"),
+    ("net-normalize-args", "it is about Node's own JavaScript"),
+    ("net-persistent-", "it is about a binding of Node's own"),
+    ("net-server-listen-handle", "it is about a binding of Node's own"),
+    ("socketaddress", "it is about Node's own JavaScript"),
     ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];
 

@@ -71,7 +71,7 @@ function invalidReturnValue(expected, name, value) {
 }
 
 function missingArgs(...names) {
-  const quoted = names.map((name) => (Array.isArray(name) ? lists.or(name.map((each) => `"${each}"`)) : `"${name}"`));
+  const quoted = names.map((name) => (Array.isArray(name) ? name.map((each) => `"${each}"`).join(' or ') : `"${name}"`));
   return `The ${lists.and(quoted)} argument${names.length > 1 ? 's' : ''} must be specified`;
 }
 

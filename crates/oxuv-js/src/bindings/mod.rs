@@ -3,6 +3,7 @@
 mod engine;
 mod files;
 mod fs;
+mod http;
 mod modules;
 mod net;
 mod os;
@@ -35,6 +36,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "files" => files::fill(&object)?,
         "fs" => fs::fill(&object)?,
         "net" => net::fill(&object)?,
+        "http" => http::fill(&object)?,
         "os" => os::fill(&object)?,
         "process" => process::fill(&object)?,
         "stdio" => stdio::fill(&object)?,
