@@ -15,7 +15,6 @@ use rquickjs::{ArrayBuffer, Class, Ctx, Function, JsLifetime, Object, Persistent
 
 use super::{net, stream_write};
 use crate::host::{Host, Kept, host};
-use oxuv_js_bytes::Bytes;
 
 /// A stream of the loop's, whatever its kind.
 #[derive(Clone)]
