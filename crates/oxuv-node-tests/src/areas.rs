@@ -71,6 +71,8 @@ pub(crate) const AREAS: &[Area] = &[
     Area { name: "tty", prefixes: &["tty"] },
     Area { name: "perf", prefixes: &["perf"] },
     Area { name: "async-hooks", prefixes: &["async-hooks", "async-local", "async-wrap", "als", "diagnostics"] },
+    Area { name: "fs", prefixes: &["fs-", "file-", "filehandle-", "stream2-fs"] },
+    Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
 ];
 
 /// Tests that are not run, with the reason.
@@ -112,6 +114,12 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("signal-safety", "it is about a class of Node's C++ side"),
     ("stream-base-prototype", "it is about a class of Node's C++ side"),
     ("stream-wrap", "it is about a class of Node's own JavaScript, JSStreamSocket"),
+    ("net-connect-options-fd", "it is about a binding of Node's own"),
+    ("net-end-close", "it is about a binding of Node's own"),
+    ("net-normalize-args", "it is about Node's own JavaScript"),
+    ("net-persistent-", "it is about a binding of Node's own"),
+    ("net-server-listen-handle", "it is about a binding of Node's own"),
+    ("socketaddress", "it is about Node's own JavaScript"),
     ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];
 

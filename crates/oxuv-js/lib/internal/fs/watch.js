@@ -38,11 +38,21 @@ function begin(path, { persistent, recursive, encoding }, onchange) {
 
 const noHandle = { close() {}, ref() {}, unref() {}, hasRef: () => false };
 
+// Scripts can reach it.
+function checkHandle(handle) {
+  if (!made.has(handle)) throw new ERR_INTERNAL_ASSERTION('handle must be a FSEvent');
+}
+
+const kStart = Symbol('kFSWatchStart');
+
 class FSWatcher extends EventEmitter {
   _handle = noHandle;
 
-  start(path, options) {
-    if (this._handle !== noHandle) return;
+  [kStart](path, options) {
+    if (this._handle !== noHandle) {
+      checkHandle(this._handle);
+      return;
+    }
     this._handle = begin(toPath(path, 'filename'), options, (errno, eventType, name) => {
       if (errno === 0) {
         this.emit('change', eventType, name);
@@ -61,8 +71,7 @@ class FSWatcher extends EventEmitter {
     if (handle === null) return;
     this._handle = null;
     if (handle === noHandle) return;
-    // Scripts can reach it.
-    if (!made.has(handle)) throw new ERR_INTERNAL_ASSERTION('handle must be a FSEvent');
+    checkHandle(handle);
     handle.close();
     process.nextTick(() => this.emit('close'));
   }
@@ -86,7 +95,7 @@ function watch(path, options, listener) {
   const { persistent = true, recursive = false, encoding, signal } = optionsOf(options);
   if (listener !== undefined) validateFunction(listener, 'listener');
   const watcher = new FSWatcher();
-  watcher.start(path, { persistent, recursive, encoding });
+  watcher[kStart](path, { persistent, recursive, encoding });
   if (listener) watcher.on('change', listener);
   if (signal?.aborted) {
     process.nextTick(() => watcher.close());

@@ -7,7 +7,7 @@ use oxuv::fs::blocking::{self, WriteBuf};
 use oxuv::{Errno, Result as Done};
 use oxuv_js_bytes::Bytes;
 use rquickjs::function::Func;
-use rquickjs::{Ctx, Object, Result, Value};
+use rquickjs::{Ctx, FromJs, Object, Result, Value};
 
 use super::descriptors::Descriptor;
 use super::values::Path;
@@ -40,9 +40,17 @@ where
     perform(ctx, callback, move || act(&found?))
 }
 
-/// The place of a request in the file. What is negative means the file's own position; what is too large, the last there is.
-fn place(position: f64) -> Option<u64> {
-    (position >= 0.0).then_some(position as i64 as u64)
+/// The place of a request in the file; none is the file's own position, for which the script has a negative number.
+struct Place(Option<u64>);
+
+impl<'js> FromJs<'js> for Place {
+    fn from_js(_: &Ctx<'js>, value: Value<'js>) -> Result<Place> {
+        let number = match value.as_big_int() {
+            Some(number) => number.clone().to_i64()?,
+            None => value.get::<f64>()? as i64,
+        };
+        Ok(Place(u64::try_from(number).ok()))
+    }
 }
 
 fn open<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, flags: i32, mode: u32) -> Result<Value<'js>> {
@@ -58,17 +66,17 @@ fn close<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32) -> Result<Val
     })
 }
 
-fn read<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, length: f64, position: f64) -> Result<Value<'js>> {
+fn read<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, length: f64, place: Place) -> Result<Value<'js>> {
     with(ctx, callback, number, move |fd| {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length as usize)?;
-        blocking::read_to_vec(fd.as_fd(), &mut bytes, place(position))?;
+        blocking::read_to_vec(fd.as_fd(), &mut bytes, place.0)?;
         Ok(Bytes(bytes))
     })
 }
 
-fn write<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, bytes: Bytes, position: f64) -> Result<Value<'js>> {
-    with(ctx, callback, number, move |fd| write_bufs(fd, &[WriteBuf::new(&bytes.0)], place(position)))
+fn write<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, bytes: Bytes, place: Place) -> Result<Value<'js>> {
+    with(ctx, callback, number, move |fd| write_bufs(fd, &[WriteBuf::new(&bytes.0)], place.0))
 }
 
 fn write_all_of<'js>(
@@ -76,11 +84,11 @@ fn write_all_of<'js>(
     callback: Callback<'js>,
     number: i32,
     parts: Vec<Bytes>,
-    position: f64,
+    place: Place,
 ) -> Result<Value<'js>> {
     with(ctx, callback, number, move |fd| {
         let bufs: Vec<WriteBuf<'_>> = parts.iter().map(|part| WriteBuf::new(&part.0)).collect();
-        write_bufs(fd, &bufs, place(position))
+        write_bufs(fd, &bufs, place.0)
     })
 }
 
