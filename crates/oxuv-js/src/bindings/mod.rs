@@ -1,8 +1,10 @@
 //! What the script's side can ask of the loop's: one object of functions per area, made when it is first asked for.
 
+mod child;
 mod engine;
 mod files;
 mod fs;
+mod http;
 mod modules;
 mod net;
 mod os;
@@ -33,10 +35,12 @@ pub(crate) fn all<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     match name.as_str() {
+        "child" => child::fill(&object)?,
         "engine" => engine::fill(&object)?,
         "files" => files::fill(&object)?,
         "fs" => fs::fill(&object)?,
         "net" => net::fill(&object)?,
+        "http" => http::fill(&object)?,
         "os" => os::fill(&object)?,
         "process" => process::fill(&object)?,
         "signals" => signals::fill(&object)?,

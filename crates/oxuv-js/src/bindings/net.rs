@@ -5,22 +5,24 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use oxuv::{BindFlags, Errno, Handle, Keepalive, Pipe, PipeName, Tcp, Tty};
+use oxuv::{BindFlags, Errno, Handle, Hints, Keepalive, LookupFlags, Pipe, PipeName, SocketKind, Tcp, Tty};
 use oxuv_os::DescriptorKind;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Class, Ctx, FromJs, IntoJs, Object, Result, Value};
 
 use super::OrThrow;
-use super::stream::{AnyStream, Caller, Stream, code};
-use crate::host::{Host, host};
+use super::stream::{AnyStream, Caller, Owner, Stream, code};
+use crate::host::{Host, Kept, host};
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("tcp", Func::from(tcp))?;
     object.set("pipe", Func::from(pipe))?;
     object.set("tty", Func::from(tty))?;
     object.set("kindOf", Func::from(kind_of))?;
+    object.set("lookup", Func::from(lookup))?;
     object.set("isIP", Func::from(is_ip))?;
-    object.set("parseIP", Func::from(parse_ip))
+    object.set("parseIP", Func::from(parse_ip))?;
+    object.set("formatIP", Func::from(format_ip))
 }
 
 /// A TCP handle without a socket.
@@ -63,6 +65,25 @@ fn kind_of(number: i32) -> &'static str {
     }
 }
 
+/// Looks up the addresses of a host; then `done(status, addresses)`. Hints are the system's numbers.
+fn lookup(ctx: Ctx<'_>, name: String, family: u32, hints: i32, done: Kept) -> i32 {
+    let done = Caller::new(&ctx, done);
+    let v6 = match family {
+        4 => Some(false),
+        6 => Some(true),
+        _ => None,
+    };
+    let hints = Hints { v6, kind: Some(SocketKind::Stream), flags: LookupFlags::from_bits_truncate(hints) };
+    let asked = host(&ctx).lp.lookup(name.as_str(), None, hints, move |_, found| match found {
+        Ok(found) => {
+            let addresses: Vec<_> = found.addresses.iter().map(|found| text_of(&found.address)).collect();
+            done.call(|_| Ok((0, addresses)));
+        }
+        Err(errno) => done.call(|_| Ok((errno.code(),))),
+    });
+    asked.map_or_else(Errno::code, |_| 0)
+}
+
 /// 4, 6, or 0 for what is no address. One of IPv6 may have a zone.
 fn is_ip(text: String) -> i32 {
     match parse(&text) {
@@ -78,6 +99,14 @@ fn parse_ip(text: String) -> Option<Vec<u8>> {
         IpAddr::V4(ip) => ip.octets().to_vec(),
         IpAddr::V6(ip) => ip.octets().to_vec(),
     })
+}
+
+/// The text of an address from its bytes.
+fn format_ip(bytes: Vec<u8>) -> Option<String> {
+    if let Ok(octets) = <[u8; 4]>::try_from(bytes.as_slice()) {
+        return Some(IpAddr::from(octets).to_string());
+    }
+    <[u8; 16]>::try_from(bytes.as_slice()).ok().map(|octets| IpAddr::from(octets).to_string())
 }
 
 /// An address, and the zone behind it.
@@ -140,7 +169,7 @@ fn pipe_name(name: &str) -> PipeName {
     }
 }
 
-pub(super) fn listen(stream: &AnyStream, backlog: i32, listener: Caller) -> oxuv::Result<()> {
+pub(super) fn listen(stream: &AnyStream, backlog: i32, listener: Owner) -> oxuv::Result<()> {
     match stream {
         AnyStream::Tcp(tcp) => tcp.listen(backlog, move |tcp, waiting| {
             accepted(&listener, waiting.and_then(|()| tcp.accept()).map(AnyStream::Tcp));
@@ -152,18 +181,18 @@ pub(super) fn listen(stream: &AnyStream, backlog: i32, listener: Caller) -> oxuv
     }
 }
 
-fn accepted(listener: &Caller, accepted: oxuv::Result<AnyStream>) {
+fn accepted(listener: &Owner, accepted: oxuv::Result<AnyStream>) {
+    let name = "onconnection";
     match accepted {
-        Ok(stream) => listener.call_with(|host, ctx, function| {
+        Ok(stream) => listener.call(name, 0, |ctx| {
             let handle = stream.handle().clone();
             // Without memory for the script's side of it nobody would close it.
             let wrapped = Stream::wrap(ctx, stream).inspect_err(|_| {
                 let _ = handle.close();
-            })?;
-            host.call_back(ctx, function, (0, wrapped));
-            Ok(())
+            });
+            wrapped.map(Some)
         }),
-        Err(errno) => listener.call(|_| Ok((errno.code(),))),
+        Err(errno) => listener.call(name, errno.code(), |_| Ok(None)),
     }
 }
 
@@ -186,16 +215,22 @@ pub(super) fn reset(stream: &AnyStream, done: Option<Caller>) -> Result<i32> {
 pub(super) fn local_address(stream: &AnyStream, out: &Object<'_>) -> Result<i32> {
     match stream {
         AnyStream::Tcp(tcp) => describe(out, tcp.local_addr()),
-        AnyStream::Pipe(pipe) => describe_name(out, pipe.local_name()),
-        AnyStream::Tty(_) => Ok(Errno::ENOTSUP.code()),
+        _ => Ok(Errno::ENOTSUP.code()),
     }
 }
 
 pub(super) fn peer_address(stream: &AnyStream, out: &Object<'_>) -> Result<i32> {
     match stream {
         AnyStream::Tcp(tcp) => describe(out, tcp.peer_addr()),
-        AnyStream::Pipe(pipe) => describe_name(out, pipe.peer_name()),
-        AnyStream::Tty(_) => Ok(Errno::ENOTSUP.code()),
+        _ => Ok(Errno::ENOTSUP.code()),
+    }
+}
+
+/// The address without the port.
+fn text_of(address: &SocketAddr) -> String {
+    match address {
+        SocketAddr::V6(address) if address.scope_id() != 0 => format!("{}%{}", address.ip(), address.scope_id()),
+        _ => address.ip().to_string(),
     }
 }
 
@@ -204,23 +239,9 @@ fn describe(out: &Object<'_>, address: oxuv::Result<SocketAddr>) -> Result<i32> 
         Ok(address) => address,
         Err(errno) => return Ok(errno.code()),
     };
-    let text = match address {
-        SocketAddr::V6(address) if address.scope_id() != 0 => format!("{}%{}", address.ip(), address.scope_id()),
-        _ => address.ip().to_string(),
-    };
-    out.set("address", text)?;
+    out.set("address", text_of(&address))?;
     out.set("family", if address.is_ipv4() { "IPv4" } else { "IPv6" })?;
     out.set("port", address.port())?;
-    Ok(0)
-}
-
-fn describe_name(out: &Object<'_>, name: oxuv::Result<PipeName>) -> Result<i32> {
-    match name {
-        Ok(PipeName::Path(path)) => out.set("address", path.to_string_lossy().into_owned())?,
-        Ok(PipeName::Abstract(name)) => out.set("address", format!("\0{}", String::from_utf8_lossy(&name)))?,
-        Ok(PipeName::Unnamed) => out.set("address", "")?,
-        Err(errno) => return Ok(errno.code()),
-    }
     Ok(0)
 }
 
@@ -233,8 +254,11 @@ pub(super) fn set_no_delay(stream: &AnyStream, on: bool) -> i32 {
 
 pub(super) fn set_keep_alive(stream: &AnyStream, on: bool, seconds: f64) -> i32 {
     let AnyStream::Tcp(tcp) = stream else { return Errno::ENOTSUP.code() };
-    // What libuv uses for the two that Node has no option for.
-    let keepalive = Keepalive { idle: seconds as u32, interval: 1, count: 10 };
+    // Node has an option for the first alone; without it all are as the system has them.
+    let keepalive = match seconds as u32 {
+        0 => Keepalive { idle: 7200, interval: 75, count: 9 },
+        idle => Keepalive { idle, interval: 1, count: 10 },
+    };
     code(tcp.set_keepalive(on.then_some(keepalive)))
 }
 

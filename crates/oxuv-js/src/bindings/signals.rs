@@ -14,7 +14,8 @@ use crate::host::{Kept, host};
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     let watched: Watched = Rc::default();
     let (starts, stops) = (watched.clone(), watched);
-    object.set("start", Func::from(move |ctx: Ctx<'_>, number, callback| code(start(&starts, &ctx, number, callback))))?;
+    object
+        .set("start", Func::from(move |ctx: Ctx<'_>, number, callback| code(start(&starts, &ctx, number, callback))))?;
     object.set("stop", Func::from(move |number| stop(&stops, number)))?;
     object.set("kill", Func::from(|pid, number| code(oxuv_os::process::kill(pid, number))))
 }
@@ -26,8 +27,7 @@ type Watched = Rc<RefCell<HashMap<i32, Signal>>>;
 fn start(watched: &Watched, ctx: &Ctx<'_>, number: i32, callback: Kept) -> oxuv::Result<()> {
     let signal = Signal::new(&host(ctx).lp)?;
     let caller = Caller::new(ctx, callback);
-    let started =
-        signal.unref().and_then(|()| signal.start(number, move |_, number| caller.call(|_| Ok((number,)))));
+    let started = signal.unref().and_then(|()| signal.start(number, move |_, number| caller.call(|_| Ok((number,)))));
     match started {
         Ok(()) => watched.borrow_mut().insert(number, signal).map_or(Ok(()), |before| before.close()),
         Err(errno) => signal.close().and(Err(errno)),

@@ -6,10 +6,11 @@ use std::rc::Rc;
 
 use oxuv::fs::blocking;
 use oxuv::{Errno, Poll, Readiness};
+use oxuv_js_bytes::Bytes;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result};
 
-use super::fs::{Bytes, write_all};
+use super::fs::write_all;
 use super::stream::Caller;
 use crate::host::{Host, Kept, host};
 
