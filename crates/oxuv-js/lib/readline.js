@@ -54,7 +54,10 @@ Interface.prototype.question[Symbol.for('nodejs.util.promisify.custom')] = funct
   });
 };
 
-const createInterface = (...args) => new Interface(...args);
+// Some call it as a constructor.
+function createInterface(...args) {
+  return new Interface(...args);
+}
 
 module.exports = {
   Interface,

@@ -105,4 +105,9 @@ class Readline {
   }
 }
 
-module.exports = { Interface, Readline, createInterface: (...args) => new Interface(...args) };
+// Some call it as a constructor.
+function createInterface(...args) {
+  return new Interface(...args);
+}
+
+module.exports = { Interface, Readline, createInterface };
