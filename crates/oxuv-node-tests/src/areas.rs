@@ -113,6 +113,7 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("fs-watch-recursive", "it says that recursive watching does not work on Linux, as it does here"),
     ("signal-safety", "it is about a class of Node's C++ side"),
     ("stream-base-prototype", "it is about a class of Node's C++ side"),
+    ("tty-backwards-api", "it is about a class of Node's C++ side"),
     ("stream-wrap", "it is about a class of Node's own JavaScript, JSStreamSocket"),
     ("net-connect-options-fd", "it is about a binding of Node's own"),
     ("net-end-close", "it is about a binding of Node's own"),
