@@ -43,10 +43,16 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The name by which the library requires a file: its path in `lib/`, or `vendor/NAME` for a package, which is one file.
+/// The packages of `vendor/` that are more than one file.
+const FOLDERS: [&str; 1] = ["vendor/readable-stream"];
+
+/// The name by which the library requires a file: its path in `lib/`, or for a package `vendor/NAME` if it is one file, else the
+/// file's path in `vendor/`.
 fn name(path: &Path) -> Option<String> {
+    let is_whole = FOLDERS.iter().any(|folder| path.starts_with(folder));
     match path.strip_prefix("lib") {
         Ok(inner) => Some(inner.with_extension("").to_str()?.to_owned()),
+        Err(_) if is_whole => path.with_extension("").to_str().map(str::to_owned),
         Err(_) => path.iter().take(2).collect::<PathBuf>().to_str().map(str::to_owned),
     }
 }

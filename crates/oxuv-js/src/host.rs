@@ -297,6 +297,13 @@ impl Host {
         }
     }
 
+    /// What went wrong on the way into the script goes the same way: mostly memory was short.
+    pub(crate) fn uncaught_error(&self, ctx: &Ctx<'_>, error: rquickjs::Error) {
+        if let Err(thrown) = Err::<(), _>(error).catch(ctx) {
+            self.uncaught(ctx, thrown);
+        }
+    }
+
     /// A promise is rejected without a handler, or gets one afterwards.
     pub(crate) fn rejection<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
         let Some(hooks) = self.hooks.get() else { return };
@@ -317,6 +324,8 @@ impl Host {
     pub(crate) fn end(&self, code: i32) {
         if !self.is_ending() {
             self.ending.set(Some(code));
+            // Handles that are open would keep it running.
+            self.lp.stop();
         }
     }
 

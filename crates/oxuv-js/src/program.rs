@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use oxuv::Loop;
 use oxuv::node::{End, Platform};
+use oxuv_js_bytes::CountAll;
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
 
 use crate::host::{Host, host};
@@ -104,6 +105,9 @@ impl Program {
         })));
         runtime.set_loader(bindings::Resolve, bindings::Load);
         let context = Context::full(&runtime)?;
+        if options.max_memory.is_some() {
+            context.with(|ctx| ctx.store_userdata(CountAll).map(drop)).map_err(|error| Error(error.to_string()))?;
+        }
         // Node's clock of timers counts whole milliseconds.
         let lp = Loop::with_grain(Duration::from_millis(1))?;
         let host = Host::new(lp.clone(), context, options)?;

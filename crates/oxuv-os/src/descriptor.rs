@@ -4,8 +4,9 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use rustix::fs::{Mode, OFlags, open};
+use rustix::io::FdFlags;
 
-use crate::Result;
+use crate::{Errno, Result};
 
 /// A file descriptor that closes itself when dropped, except for 0, 1 and 2.
 ///
@@ -114,6 +115,30 @@ pub fn check_open(number: RawFd) -> Result<RawFd> {
     // SAFETY: a number only.
     let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
     if flags < 0 { Err(std::io::Error::last_os_error().into()) } else { Ok(number) }
+}
+
+/// Takes over a descriptor that whoever started the process has left open for it, by its number. It does not go on to children
+/// from now on. Of the standard streams it is a copy.
+///
+/// Whatever the process has opened itself is marked as closed by `exec`, while what came through one cannot be: so nothing that
+/// has an owner can be taken, and nothing twice.
+///
+/// # Errors
+/// EBADF when there is none, or when it is the process's own.
+pub fn take_inherited(number: RawFd) -> Result<OwnedFd> {
+    check_open(number)?;
+    // SAFETY: it is open. The borrow ends with this function.
+    let fd = unsafe { BorrowedFd::borrow_raw(number) };
+    if number <= libc::STDERR_FILENO {
+        return Ok(rustix::io::fcntl_dupfd_cloexec(fd, libc::STDERR_FILENO + 1)?);
+    }
+    let flags = rustix::io::fcntl_getfd(fd)?;
+    if flags.contains(FdFlags::CLOEXEC) {
+        return Err(Errno::EBADF);
+    }
+    rustix::io::fcntl_setfd(fd, flags | FdFlags::CLOEXEC)?;
+    // SAFETY: it came through `exec`, so nothing in the process owns it; from now on it is marked as owned.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
 /// Has a number of ours stand for another file, which it closes on exec; what it stood for is closed. So whoever has kept

@@ -41,7 +41,7 @@ pub mod unix;
 mod wake;
 
 pub use address::{Address, AddressRef, AsAddress, InternetAddress};
-pub use descriptor::{Descriptor, Spare, Standard, check_open, set_blocking, set_nonblocking};
+pub use descriptor::{Descriptor, Spare, Standard, check_open, set_blocking, set_nonblocking, take_inherited};
 pub use descriptor_kind::DescriptorKind;
 pub use errno::{Errno, Result};
 pub use shared::Shared;

@@ -1,6 +1,7 @@
 //! What all handles have in common.
 
 use std::fmt;
+use std::os::fd::RawFd;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -72,6 +73,15 @@ impl Handle {
         self.with(|core, key| Ok(core.is_closing(key))).unwrap_or(true)
     }
 
+    /// The number of its descriptor, which stays the handle's.
+    ///
+    /// # Errors
+    /// EBADF when it has none, not yet or not any more; EINVAL when it is closed, and for kinds that never have one.
+    #[doc(alias = "uv_fileno")]
+    pub fn raw_fd(&self) -> Result<RawFd> {
+        self.with(|core, key| core.descriptor_number(key))
+    }
+
     /// Whether the handle keeps the loop running while it is active. True from the beginning.
     #[doc(alias = "uv_has_ref")]
     pub fn has_ref(&self) -> bool {
@@ -113,8 +123,13 @@ impl Handle {
     #[doc(alias = "uv_close")]
     pub fn close_then(&self, on_close: impl FnOnce(&Handle) + 'static) -> Result<()> {
         self.close()?;
-        self.owner.0.callbacks.set_on_close(self.key.index(), Box::new(on_close));
+        self.on_close(on_close);
         Ok(())
+    }
+
+    /// Has `on_close` called in the closing phase: the handle is closing.
+    pub(crate) fn on_close(&self, on_close: impl FnOnce(&Handle) + 'static) {
+        self.owner.0.callbacks.set_on_close(self.key.index(), Box::new(on_close));
     }
 }
 

@@ -125,6 +125,17 @@ impl Tcp {
         self.with(|core, key| core.tcp_close_reset(key))
     }
 
+    /// As [`Tcp::close_reset`], and calls `on_close` in the closing phase: the last that is heard of the handle.
+    ///
+    /// # Errors
+    /// As [`Tcp::close_reset`]; `on_close` is not called then.
+    #[doc(alias = "uv_tcp_close_reset")]
+    pub fn close_reset_then(&self, on_close: impl FnOnce(&Handle) + 'static) -> Result<()> {
+        self.close_reset()?;
+        self.0.on_close(on_close);
+        Ok(())
+    }
+
     /// The address the socket is bound to.
     ///
     /// # Errors

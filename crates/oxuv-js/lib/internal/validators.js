@@ -61,6 +61,15 @@ function validateAbortSignal(signal, name) {
   }
 }
 
+// A port as a number.
+function validatePort(port, name = 'Port', allowsZero = true) {
+  if ((typeof port !== 'number' && typeof port !== 'string') || (typeof port === 'string' && port.trim() === '') ||
+      +port !== +port >>> 0 || port > 0xFFFF || (+port === 0 && !allowsZero)) {
+    throw new codes.ERR_SOCKET_BAD_PORT(name, port, allowsZero);
+  }
+  return port | 0;
+}
+
 // A mode as a number, or as octal digits.
 function parseFileMode(value, name, fallback) {
   value ??= fallback;
@@ -74,5 +83,5 @@ function parseFileMode(value, name, fallback) {
 
 module.exports = {
   validateString, validateFunction, validateBoolean, validateNumber, validateInteger, validateInt32, validateUint32,
-  validateObject, validateArray, validateOneOf, validateAbortSignal, parseFileMode,
+  validateObject, validateArray, validateOneOf, validateAbortSignal, validatePort, parseFileMode,
 };

@@ -1,9 +1,8 @@
 //! Bytes as text and text as bytes, where that is work for Rust.
 
+use oxuv_js_bytes::{Bytes, text_of};
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result, String as Text};
-
-use super::fs::{Bytes, text_of};
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     // UTF-8. What is half a character becomes U+FFFD.

@@ -54,6 +54,31 @@ impl Descriptors {
         if self.closed.get()[number as usize] { Err(Errno::EBADF) } else { Ok(Descriptor::Standard(standard)) }
     }
 
+    /// The number by which another process can be given a copy: the script's own files, and what this process was started with.
+    ///
+    /// # Errors
+    /// EBADF.
+    pub(crate) fn number(&self, number: i32) -> Result<i32> {
+        if let 0..=2 = number {
+            self.get(number)?;
+        }
+        Ok(number)
+    }
+
+    /// Takes out a descriptor that a handle is to have: a file of the script's, or what whoever started the program has left open.
+    ///
+    /// # Errors
+    /// EBADF, also for what is ours.
+    pub(crate) fn give_away(&self, number: i32) -> Result<OwnedFd> {
+        let file = self.open.borrow_mut().remove(&number);
+        match file.map(Arc::try_unwrap) {
+            Some(Ok(fd)) => Ok(fd),
+            // Something is being done with it; it is closed when that is over.
+            Some(Err(shared)) => Ok(shared.try_clone()?),
+            None => oxuv_os::take_inherited(number),
+        }
+    }
+
     /// Takes a file out, for it to be closed.
     ///
     /// # Errors
