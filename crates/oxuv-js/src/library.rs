@@ -39,6 +39,8 @@ pub(crate) const PUBLIC: &[&str] = &[
     "perf_hooks",
     "process",
     "querystring",
+    "readline",
+    "readline/promises",
     "stream",
     "stream/consumers",
     "stream/promises",

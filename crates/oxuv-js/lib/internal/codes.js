@@ -165,6 +165,7 @@ const table = {
   ERR_UNKNOWN_FILE_EXTENSION: [T, (extension, path) => `Unknown file extension "${extension}" for ${path}`],
   ERR_UNKNOWN_SIGNAL: [T, (signal) => `Unknown signal: ${signal}`],
   ERR_UNSUPPORTED_DIR_IMPORT: [E, (path, base) => `Directory import '${path}' is not supported resolving ES modules imported from ${base}`],
+  ERR_USE_AFTER_CLOSE: [E, (name) => `${name} was closed`],
   ERR_VALID_PERFORMANCE_ENTRY_TYPE: [E, 'At least one valid performance entry type is required'],
 };
 
