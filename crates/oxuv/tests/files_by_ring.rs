@@ -127,7 +127,8 @@ fn the_same_comes_of_both() {
     let Some(ringed) = with_ring("the_same_comes_of_both") else { return };
     let [one, other, third] = ["ring", "threads", "fastest"].map(Folder::new);
     let by_threads = story(&without_ring(), &other.0);
-    for (by, told) in [("ring", story(&ringed, &one.0)), ("whoever is fastest", story(&Loop::new().unwrap(), &third.0))] {
+    for (by, told) in [("ring", story(&ringed, &one.0)), ("whoever is fastest", story(&Loop::new().unwrap(), &third.0))]
+    {
         assert_eq!(told.len(), by_threads.len(), "by {by}");
         for (told, by_thread) in told.iter().zip(&by_threads) {
             assert_eq!(told, by_thread, "by {by}");

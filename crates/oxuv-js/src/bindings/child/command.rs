@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStringExt;
 use oxuv::{Command, Pipe, Stdio};
 use rquickjs::{Array, Class, Ctx, FromJs, Object, Result, String as Text, Value};
 
-use oxuv_js_bytes::{Bytes, text_of};
 use crate::bindings::stream::{AnyStream, Stream};
 use crate::host::Host;
+use oxuv_js_bytes::{Bytes, text_of};
 
 /// A slot of the child's descriptors.
 pub(super) enum Slot {

@@ -3,9 +3,9 @@
 use oxuv::{Errno, Passed, Pipe};
 use rquickjs::{Class, Ctx, Result};
 
-use oxuv_js_bytes::Bytes;
 use crate::bindings::stream::{AnyStream, Caller, Stream, code};
 use crate::host::Kept;
+use oxuv_js_bytes::Bytes;
 
 fn pipe(channel: &Class<'_, Stream>) -> Option<Pipe> {
     match &channel.borrow().stream {

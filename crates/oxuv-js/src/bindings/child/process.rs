@@ -79,7 +79,9 @@ pub(super) fn spawn<'js>(ctx: Ctx<'js>, options: Object<'js>, done: Kept) -> Res
         }
         Err(errno) => {
             result.set("error", errno.code())?;
-            if !matches!(errno, Errno::EACCES | Errno::EAGAIN | Errno::E2BIG | Errno::ENOENT) || leave_alone(&pipes).is_err() {
+            if !matches!(errno, Errno::EACCES | Errno::EAGAIN | Errno::E2BIG | Errno::ENOENT)
+                || leave_alone(&pipes).is_err()
+            {
                 close(&pipes);
                 return Ok(result);
             }

@@ -10,8 +10,8 @@ use oxuv::{Errno, Loop, Mode, Pipe, Process, Timer};
 use rquickjs::{Ctx, Exception, FromJs, Object, Result};
 
 use super::command::{Request, Slot};
-use oxuv_js_bytes::Bytes;
 use crate::host::host;
+use oxuv_js_bytes::Bytes;
 
 /// When the child is ended before it ends by itself, and how.
 struct Limits {
