@@ -17,9 +17,15 @@ const MODULES: ScaBundleData<&[u8]> = include!(concat!(env!("OUT_DIR"), "/librar
 
 /// Those that scripts may require, also as `node:name`. `module` is the file `modules`. One a line: `build.rs` reads this list, too.
 pub(crate) const PUBLIC: &[&str] = &[
+    "_stream_duplex",
+    "_stream_passthrough",
+    "_stream_readable",
+    "_stream_transform",
+    "_stream_writable",
     "assert",
     "assert/strict",
     "buffer",
+    "child_process",
     "console",
     "events",
     "fs",
@@ -34,10 +40,12 @@ pub(crate) const PUBLIC: &[&str] = &[
     "process",
     "querystring",
     "stream",
+    "stream/consumers",
     "stream/promises",
     "string_decoder",
     "timers",
     "timers/promises",
+    "tty",
     "url",
     "util",
     "util/types",
