@@ -94,9 +94,9 @@ function* isWanted(from, to, { filter, isSync }) {
 }
 
 function* copy(from, to, options) {
+  if (!(yield* isWanted(from, to, options))) return;
   const { source, target } = yield* compare(from, to, options);
   yield* checkAbove(from, source, to);
-  if (!(yield* isWanted(from, to, options))) return;
   yield requests.mkdir(paths.dirname(shown(to)), { recursive: true });
   yield* copyAny(from, to, source, target, options);
 }
