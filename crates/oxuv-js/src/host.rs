@@ -91,6 +91,12 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "oxuv: {text}");
 }
 
+/// The most bytes that the process had resident so far.
+fn most_resident() -> usize {
+    use oxuv_os::system::process::{Whose, usage};
+    usage(Whose::Process).map_or(usize::MAX, |usage| usage.ru_maxrss as usize * 1024)
+}
+
 impl Host {
     pub(crate) fn new(lp: LoopRef, context: Context, options: Options) -> oxuv::Result<Rc<Host>> {
         let host = Rc::new(Host {
@@ -246,10 +252,11 @@ impl Host {
 
     /// Whether this was thrown because memory is short. If so, there is some from now on.
     pub(crate) fn is_short(&self, value: &Value<'_>) -> bool {
-        // The engine throws null where there is no memory for an error either.
-        let is_short = self.options.max_memory.is_some()
-            && (value.is_null()
-                || value.as_exception().and_then(Exception::message).is_some_and(|text| text == "out of memory"));
+        // The engine throws null where there is no memory for an error either; but a script may throw that, too.
+        let is_short = self.options.max_memory.is_some_and(|limit| {
+            (value.is_null() && most_resident() >= limit / 4 * 3)
+                || value.as_exception().and_then(Exception::message).is_some_and(|text| text == "out of memory")
+        });
         if is_short {
             self.spare.set(None);
         }

@@ -30,6 +30,7 @@ pub(crate) const PUBLIC: &[&str] = &[
     "events",
     "fs",
     "fs/promises",
+    "http",
     "module",
     "net",
     "os",

@@ -17,6 +17,7 @@ function start(kind, text) {
   if (kind === 'file') {
     const path = absolute(text);
     process.argv.splice(1, 0, path);
+    process._own.script = path;
     if (options.requires.length > 0) Module._preloadModules(options.requires);
     const found = Module._findPath(path);
     if (!found) throw notFound(path);
