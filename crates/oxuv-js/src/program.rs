@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use oxuv::Loop;
@@ -77,11 +78,14 @@ pub struct Program {
     // In the order in which they are to go: what keeps values of the engine goes before it.
     host: Rc<Host>,
     lp: Loop,
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 /// The most of the thread's stack that a script may use, in bytes: a main thread has 8 MB as a rule.
 const STACK: usize = 4 << 20;
+
+/// How many bytes there may be before garbage is looked for the first time. Later it is half as much again as was left.
+const GARBAGE: usize = 1 << 20;
 
 impl Program {
     /// A program without a script.
@@ -91,6 +95,8 @@ impl Program {
     pub fn new(options: Options) -> Result<Program, Error> {
         let runtime = Runtime::new()?;
         runtime.set_max_stack_size(STACK);
+        // Above what a small script has: whoever ends soon need not collect garbage.
+        runtime.set_gc_threshold(GARBAGE);
         if let Some(limit) = options.max_memory {
             runtime.set_memory_limit(limit);
         }
@@ -105,7 +111,7 @@ impl Program {
         // Node's clock of timers counts whole milliseconds.
         let lp = Loop::with_grain(Duration::from_millis(1))?;
         let host = Host::new(lp.clone(), context, options)?;
-        let program = Program { host, lp, _runtime: runtime };
+        let program = Program { host, lp, runtime };
         program.host.context.with(|ctx| program.boot(&ctx).catch(&ctx).map_err(|error| Error(error.to_string())))?;
         Ok(program)
     }
@@ -121,7 +127,7 @@ impl Program {
     }
 
     /// Runs the script's own text; what it leaves to do is the loop's.
-    fn start(&self, ctx: &Ctx<'_>, source: Source) -> rquickjs::Result<()> {
+    fn start(&self, ctx: &Ctx<'_>, source: Source, interrupt: prompt::Interrupt) -> rquickjs::Result<()> {
         let start: Function<'_> = ctx.globals().get(START)?;
         ctx.globals().remove(START)?;
         let (kind, text) = match source {
@@ -130,7 +136,7 @@ impl Program {
             Source::Stdin => ("stdin", String::new()),
             Source::Prompt => {
                 let library: Object<'_> = start.call(("prompt",))?;
-                return prompt::start(&self.host, ctx, &library);
+                return prompt::start(&self.host, ctx, &library, interrupt);
             }
         };
         self.host.call_main(ctx, &start, (kind, text));
@@ -142,7 +148,15 @@ impl Program {
     /// # Errors
     /// Those of the loop.
     pub fn run(&self, source: Source) -> Result<i32, Error> {
-        self.host.context.with(|ctx| self.start(&ctx, source).catch(&ctx).map_err(|error| Error(error.to_string())))?;
+        let mut interrupt = prompt::Interrupt::default();
+        if matches!(source, Source::Prompt) {
+            interrupt = prompt::watch_interrupts();
+            let asked = interrupt.clone();
+            self.runtime.set_interrupt_handler(Some(Box::new(move || asked.swap(false, Ordering::Relaxed))));
+        }
+        self.host
+            .context
+            .with(|ctx| self.start(&ctx, source, interrupt).catch(&ctx).map_err(|error| Error(error.to_string())))?;
         let end = self.lp.spin(&mut Outer(&self.host))?;
         Ok(match end {
             End::Idle => self.host.emit_exit(),
