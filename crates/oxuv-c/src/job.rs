@@ -78,6 +78,11 @@ impl Job for Request {
         }
     }
 
+    fn run_at_once(&mut self) -> bool {
+        // SAFETY: as above: the request is valid, and nobody else uses it until it has come back.
+        unsafe { self.file_request().is_some_and(|req| fs::run_at_once(req)) }
+    }
+
     fn operation(&mut self) -> Option<Operation> {
         // SAFETY: `submit` had a request, which stays valid until it has come back.
         unsafe { self.file_request().and_then(|req| fs::operation(req)) }

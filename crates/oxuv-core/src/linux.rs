@@ -100,8 +100,8 @@ impl<J: Job> Linux<J> {
         Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof, jobs, ring, signals, process })
     }
 
-    /// Whether operations on files that are submitted from now on are done by io_uring, where that can be had. The
-    /// environment's `UV_USE_IO_URING` has the last word: 0 is no.
+    /// Whether operations on files that are submitted from now on are done by io_uring, where that can be had, or all by the
+    /// pool. Who says neither has each done where that costs least. The environment's `UV_USE_IO_URING` has the last word.
     #[doc(alias = "UV_LOOP_USE_IO_URING_SQPOLL")]
     pub fn use_ring(&mut self, on: bool) {
         self.ring.use_it(on);

@@ -1,4 +1,4 @@
-//! Jobs that a ring does in place of a thread: operations on files.
+//! Jobs that a ring does in place of a thread, or the loop at once: operations on files.
 //!
 //! A loop makes its ring when it submits the first such job, if it wants one and can have one; whatever stands against it, the
 //! pool does the job. What is submitted in one turn is entered by one system call, when the loop is about to wait. The ring's
@@ -15,13 +15,25 @@ use oxuv_os::{Errno, Result};
 use crate::Ticket;
 use crate::kernel::{Finished, Job, WAKE};
 
-/// What a loop does that says nothing about rings, nor does the environment.
-const USUAL: bool = true;
+/// Who does operations on files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// The pool.
+    Pool,
+    /// Each is done where that costs least: by the ring what kernels do without threads of their own, at once what takes but a
+    /// moment if nothing else is under way, and all else by the pool.
+    Fastest,
+    /// The ring, all that it can do.
+    Ring,
+}
 
 /// Set in the index of a ticket that is a ring's; no pool has so many jobs.
 const RINGS: u32 = 1 << 31;
 
 impl Ticket {
+    /// That of a job that was done at once: there is no such place in a ring.
+    const DONE: Ticket = Ticket { index: u32::MAX, generation: 1 };
+
     /// Whether the job is a ring's to do, not a thread's.
     pub fn is_of_ring(self) -> bool {
         self.index & RINGS != 0
@@ -32,7 +44,9 @@ impl Ticket {
 #[derive(Debug)]
 pub(crate) struct RingJobs<J> {
     state: State<J>,
-    is_wanted: bool,
+    way: Way,
+    /// Whether the environment has had its say.
+    is_decided: bool,
     /// Completions that are to be looked at.
     ready: usize,
     /// What has come back without a completion.
@@ -60,13 +74,13 @@ pub(crate) enum Returned<J> {
 
 impl<J> Default for RingJobs<J> {
     fn default() -> Self {
-        RingJobs { state: State::Unused, is_wanted: USUAL, ready: 0, early: VecDeque::new() }
+        RingJobs { state: State::Unused, way: Way::Fastest, is_decided: false, ready: 0, early: VecDeque::new() }
     }
 }
 
 impl<J: Job> RingJobs<J> {
     pub(crate) fn use_it(&mut self, on: bool) {
-        self.is_wanted = on;
+        (self.way, self.is_decided) = (if on { Way::Ring } else { Way::Pool }, false);
         if on && matches!(self.state, State::Off) {
             self.state = State::Unused;
         }
@@ -83,13 +97,45 @@ impl<J: Job> RingJobs<J> {
         }
     }
 
+    /// The way that was asked for, if the environment has nothing against it.
+    fn way(&mut self) -> Way {
+        if !self.is_decided {
+            self.is_decided = true;
+            self.way = match (self.way, environment_allows()) {
+                (_, Some(false)) => Way::Pool,
+                (Way::Fastest, Some(true)) => Way::Ring,
+                (way, _) => way,
+            };
+        }
+        self.way
+    }
+
+    /// Whether nothing is under way here.
+    fn is_idle(&self) -> bool {
+        let is_empty = match &self.state {
+            State::On(ring) | State::Ending(ring) => ring.is_empty(),
+            State::Unused | State::Off => true,
+        };
+        is_empty && self.early.is_empty()
+    }
+
+    /// Does the job here and now, if it is alone and takes but a moment: it is there to be collected then. Else it is back.
+    pub(crate) fn run_at_once(&mut self, request: u32, mut job: J) -> Result<Ticket, J> {
+        if self.way() != Way::Fastest || !self.is_idle() || self.early.try_reserve(1).is_err() || !job.run_at_once() {
+            return Err(job);
+        }
+        self.early.push_back(Returned::Finished(Finished { request, job, result: Ok(()) }));
+        Ok(Ticket::DONE)
+    }
+
     /// Gives the job to the ring; it is back if it is for a thread.
     pub(crate) fn submit(&mut self, request: u32, mut job: J, epoll: &Epoll) -> Result<Ticket, J> {
-        if !self.is_wanted {
+        let way = self.way();
+        if way == Way::Pool {
             return Err(job);
         }
         if matches!(self.state, State::Unused) {
-            self.state = begin().map_or(State::Off, State::On);
+            self.state = Ring::new().map_or(State::Off, State::On);
             if self.watch(epoll).is_err() {
                 self.state = State::Off;
             }
@@ -100,6 +146,10 @@ impl<J: Job> RingJobs<J> {
             return Err(job);
         }
         let Some(operation) = job.operation() else { return Err(job) };
+        if way == Way::Fastest && !operation.is_quick() {
+            job.take_back(operation);
+            return Err(job);
+        }
         let mut given = Some((operation, (request, job)));
         match (ring.submit(&mut given), given) {
             (Ok(Name { index, generation }), _) => Ok(Ticket { index: index | RINGS, generation }),
@@ -222,20 +272,9 @@ fn returned<J: Job>(Done { value: (request, mut job), operation, outcome }: Done
     Returned::Finished(Finished { request, job, result })
 }
 
-/// A new ring.
-///
-/// # Errors
-/// Why there is none.
-fn begin<T>() -> Result<Ring<T>> {
-    if !environment_allows() {
-        return Err(Errno::EPERM);
-    }
-    Ring::new()
-}
-
-/// False if the environment's `UV_USE_IO_URING` is there, and is not a positive number.
-fn environment_allows() -> bool {
-    env::copy(c"UV_USE_IO_URING", &mut [0; 16]).is_none_or(is_positive)
+/// What the environment's `UV_USE_IO_URING` says: yes if it is a positive number. `None` if it is not there.
+fn environment_allows() -> Option<bool> {
+    env::copy(c"UV_USE_IO_URING", &mut [0; 16]).map(is_positive)
 }
 
 fn is_positive(value: &[u8]) -> bool {

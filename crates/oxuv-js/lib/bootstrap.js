@@ -82,11 +82,18 @@ const flags = binding('process').flags();
 if (flags.length > 0) requireLibrary('internal/flags').apply(flags);
 
 return {
-  call: timers.internal.call,
-  drain: ticks.drain,
+  runTimers: timers.internal.runTimers,
+  runImmediates: timers.internal.runImmediates,
+  drain: () => { ticks.drain(); timers.internal.flush(); },
   rejection: ticks.rejection,
   // A script may have taken the function away; the code for that is Node's.
-  uncaught: (error) => (typeof process._fatalException === 'function' ? process._fatalException(error, false) : own.die(error, 6)),
+  uncaught: (error) => {
+    try {
+      return typeof process._fatalException === 'function' ? process._fatalException(error, false) : own.die(error, 6);
+    } finally {
+      timers.internal.flush();
+    }
+  },
   beforeExit: () => process.emit('beforeExit', process.exitCode || 0),
   // Ticks are no longer taken, but promises are kept to the last.
   exit: () => { process._emitExit(); ticks.drain(); return process._emitExit(); },

@@ -1,7 +1,7 @@
 // The module `fs`: the callback and the sync forms. The promise forms stand in fs/promises.js.
 'use strict';
 
-const { checkCallback, errorOf, start, sync, toPath } = require('internal/fs/util');
+const { checkCallback, errorOf, own, start, sync, toPath } = require('internal/fs/util');
 const requests = require('internal/fs/requests');
 
 const lazy = (name) => () => require(name);
@@ -9,6 +9,11 @@ const whole = lazy('internal/fs/whole');
 const transfer = lazy('internal/fs/transfer');
 const directory = lazy('internal/fs/directory');
 const several = lazy('internal/fs/several');
+const remove = lazy('internal/fs/remove');
+const copy = lazy('internal/fs/copy');
+const streams = lazy('internal/fs/streams');
+const watches = lazy('internal/fs/watch');
+const watchedFiles = lazy('internal/fs/watch_file');
 const fs = exports;
 
 // The callback comes last; arguments between it and the first may be left out.
@@ -26,7 +31,7 @@ const CALLBACK_FIRST = new Set(['stat', 'lstat', 'fstat', 'readlink', 'rename', 
 const named = (name, method) => Object.defineProperty(method, 'name', { value: name, configurable: true });
 
 // The requests with one call.
-for (const name of ['access', 'open', 'close', 'lstat', 'fstat', 'statfs', 'mkdir', 'mkdtemp', 'rmdir', 'rename', 'unlink', 'copyFile', 'link',
+for (const name of ['access', 'open', 'close', 'lstat', 'fstat', 'statfs', 'mkdir', 'mkdtemp', 'rename', 'unlink', 'copyFile', 'link',
   'symlink', 'readlink', 'ftruncate', 'chmod', 'fchmod', 'chown', 'fchown', 'lchown', 'utimes', 'futimes', 'lutimes', 'fsync', 'fdatasync',
   'stat']) {
   const make = requests[name];
@@ -64,7 +69,7 @@ for (const name of ['stat', 'lstat']) {
 }
 
 // Those with several: name, from where.
-for (const [names, from] of [[['rm', 'truncate', 'realpath'], several], [['readdir', 'opendir'], directory]]) {
+for (const [names, from] of [[['truncate', 'realpath'], several], [['rm', 'rmdir'], remove], [['readdir', 'opendir'], directory]]) {
   for (const name of names) {
     fs[name] = named(name, (...args) => {
       const callback = takeCallback(args, 2);
@@ -144,6 +149,25 @@ for (const [name, what] of [['read', 'buffer'], ['write', 'buffer'], ['readv', '
   });
 }
 
+own.read = fs.read;
+
+fs.cp = function cp(from, to, options, callback) {
+  if (typeof options === 'function') {
+    callback = options;
+    options = undefined;
+  }
+  checkCallback(callback);
+  copy().cp(from, to, options).then(() => process.nextTick(callback, null), (error) => process.nextTick(callback, error));
+};
+fs.cpSync = function cpSync(from, to, options) { copy().cpSync(from, to, options); };
+
+fs.watch = function watch(path, options, listener) { return watches().watch(path, options, listener); };
+fs.watchFile = function watchFile(path, options, listener) { return watchedFiles().watchFile(path, options, listener); };
+fs.unwatchFile = function unwatchFile(path, listener) { watchedFiles().unwatchFile(path, listener); };
+
+fs.createReadStream = function createReadStream(path, options) { return new fs.ReadStream(path, options); };
+fs.createWriteStream = function createWriteStream(path, options) { return new fs.WriteStream(path, options); };
+
 // Loaded when they are first asked for.
 function define(name, get, isEnumerable = true) {
   Object.defineProperty(fs, name, {
@@ -156,6 +180,10 @@ define('promises', () => require('fs/promises'));
 define('Stats', () => require('internal/fs/stats').Stats);
 define('Dirent', () => require('internal/fs/stats').Dirent);
 define('Dir', () => directory().Dir);
+for (const name of ['ReadStream', 'WriteStream']) {
+  define(name, () => streams()[name]);
+  define(`File${name}`, () => streams()[name]);
+}
 Object.defineProperty(fs, '_toUnixTimestamp', { get: () => require('internal/fs/util').toTime, configurable: true });
 fs.F_OK = 0;
 fs.R_OK = 4;

@@ -20,10 +20,17 @@ function connect(...args) {
 
 const kindOfIP = (text) => (text == null ? 0 : isIP(`${text}`));
 
+let hasWarned = false;
+function warnOfAccepts() {
+  if (hasWarned) return;
+  hasWarned = true;
+  process.emitWarning('net._setSimultaneousAccepts() is deprecated and will be removed.', 'DeprecationWarning', 'DEP0121');
+}
+
 module.exports = {
   _createServerHandle: (...args) => require('internal/net/server').createServerHandle(...args),
   _normalizeArgs: normalizeArgs,
-  _setSimultaneousAccepts: () => {},
+  _setSimultaneousAccepts: warnOfAccepts,
   get BlockList() { return require('internal/net/block_list').BlockList; },
   get SocketAddress() { return require('internal/net/socket_address').SocketAddress; },
   connect,

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::rc::{Rc, Weak};
 
 use oxuv::LoopRef;
-use oxuv::node::{Immediates, Outcome, Script, Timers};
+use oxuv::node::{Immediates, Outcome, Timers};
 use rquickjs::function::{Constructor, IntoArgs};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent, Value,
@@ -13,14 +13,17 @@ use rquickjs::{
 
 use crate::Options;
 use crate::bindings::Descriptors;
+use crate::queues::{DueImmediates, DueTimers, TimerKeys};
 
 /// A function of the script's side, kept by the loop's side.
 pub(crate) type Kept = Persistent<Function<'static>>;
 
 /// The functions of `lib/bootstrap.js` that the loop's side calls.
 pub(crate) struct Hooks {
-    /// Calls what a timer or an immediate carries.
-    call: Kept,
+    /// Calls the timers of these numbers, or what an exception has left of them: whether there were any.
+    pub(crate) run_timers: Kept,
+    /// Calls the immediates, or what an exception has left of them: whether there were any.
+    pub(crate) run_immediates: Kept,
     /// Runs ticks, microtasks and rejections, until there are none.
     drain: Kept,
     /// An exception that nobody caught: true when a listener has dealt with it.
@@ -53,8 +56,9 @@ pub(crate) struct Host {
     pub(crate) lp: LoopRef,
     pub(crate) context: Context,
     pub(crate) options: Options,
-    pub(crate) timers: OnceCell<Timers<Host>>,
-    pub(crate) immediates: OnceCell<Immediates<Host>>,
+    pub(crate) timers: OnceCell<Timers<DueTimers>>,
+    pub(crate) timer_keys: TimerKeys,
+    pub(crate) immediates: OnceCell<Immediates<DueImmediates>>,
     /// The files that the script has open.
     pub(crate) files: Descriptors,
     hooks: OnceCell<Hooks>,
@@ -94,6 +98,7 @@ impl Host {
             context,
             options,
             timers: OnceCell::new(),
+            timer_keys: TimerKeys::default(),
             immediates: OnceCell::new(),
             files: Descriptors::default(),
             hooks: OnceCell::new(),
@@ -103,25 +108,26 @@ impl Host {
             has_rest: Cell::new(false),
             spare: Cell::new(None),
         });
-        let _ = host.timers.set(Timers::new(&host.lp, host.clone())?);
-        let _ = host.immediates.set(Immediates::new(&host.lp, host.clone())?);
+        let _ = host.timers.set(Timers::new(&host.lp, Rc::new(DueTimers::of(&host)))?);
+        let _ = host.immediates.set(Immediates::new(&host.lp, Rc::new(DueImmediates::of(&host)))?);
         let weak = HostRef(Rc::downgrade(&host));
         host.context.with(|ctx| ctx.store_userdata(weak).map(drop)).map_err(|_| oxuv::Errno::EBUSY)?;
         Ok(host)
     }
 
-    pub(crate) fn timers(&self) -> &Timers<Host> {
+    pub(crate) fn timers(&self) -> &Timers<DueTimers> {
         self.timers.get().expect("set when the host was made")
     }
 
-    pub(crate) fn immediates(&self) -> &Immediates<Host> {
+    pub(crate) fn immediates(&self) -> &Immediates<DueImmediates> {
         self.immediates.get().expect("set when the host was made")
     }
 
     /// Keeps the functions that `lib/bootstrap.js` gave.
     pub(crate) fn set_hooks(&self, hooks: &Object<'_>) -> rquickjs::Result<()> {
         let _ = self.hooks.set(Hooks {
-            call: hooks.get("call")?,
+            run_timers: hooks.get("runTimers")?,
+            run_immediates: hooks.get("runImmediates")?,
             drain: hooks.get("drain")?,
             uncaught: hooks.get("uncaught")?,
             rejection: hooks.get("rejection")?,
@@ -132,7 +138,7 @@ impl Host {
         Ok(())
     }
 
-    fn hooks(&self) -> &Hooks {
+    pub(crate) fn hooks(&self) -> &Hooks {
         self.hooks.get().expect("set before the script runs")
     }
 
@@ -142,6 +148,11 @@ impl Host {
             self.hooks().load_modules.clone().restore(ctx)?.call::<_, Value<'_>>(())?;
         }
         self.module_hooks.get().ok_or(rquickjs::Error::Unknown)
+    }
+
+    /// Whether an exception has left something in the queues.
+    pub(crate) fn has_rest(&self) -> bool {
+        self.has_rest.get()
     }
 
     pub(crate) fn is_ending(&self) -> bool {
@@ -181,17 +192,27 @@ impl Host {
 
     /// Calls a function of the script, and deals with what it throws.
     fn call_only<'js, A: IntoArgs<'js>>(&self, ctx: &Ctx<'js>, function: &Function<'js>, args: A) -> Outcome {
+        self.call_value::<A, Value<'js>>(ctx, function, args).map_or_else(|outcome| outcome, |_| Outcome::Done)
+    }
+
+    /// As [`call_only`](Self::call_only), for a value.
+    pub(crate) fn call_value<'js, A: IntoArgs<'js>, T: FromJs<'js>>(
+        &self,
+        ctx: &Ctx<'js>,
+        function: &Function<'js>,
+        args: A,
+    ) -> Result<T, Outcome> {
         if self.is_ending() {
-            return Outcome::Stop;
+            return Err(Outcome::Stop);
         }
-        match function.call::<A, Value<'js>>(args).catch(ctx) {
-            Ok(_) if self.is_ending() => Outcome::Stop,
-            Ok(_) => Outcome::Done,
-            Err(thrown) => self.uncaught(ctx, thrown),
+        match function.call::<A, T>(args).catch(ctx) {
+            Ok(_) if self.is_ending() => Err(Outcome::Stop),
+            Ok(value) => Ok(value),
+            Err(thrown) => Err(self.uncaught(ctx, thrown)),
         }
     }
 
-    fn drain_in<'js>(&self, ctx: &Ctx<'js>) -> Outcome {
+    pub(crate) fn drain_in<'js>(&self, ctx: &Ctx<'js>) -> Outcome {
         let Ok(drain) = self.hooks().drain.clone().restore(ctx) else { return Outcome::Stop };
         let outcome = self.call_only(ctx, &drain, ());
         if outcome == Outcome::Done {
@@ -326,24 +347,5 @@ impl Host {
                 },
             }
         })
-    }
-}
-
-impl Script for Host {
-    type Task = Persistent<Object<'static>>;
-
-    fn call(&self, task: Self::Task) -> Outcome {
-        self.context.with(|ctx| match (self.hooks().call.clone().restore(&ctx), task.restore(&ctx)) {
-            (Ok(call), Ok(task)) => self.call_only(&ctx, &call, (task,)),
-            _ => Outcome::Stop,
-        })
-    }
-
-    fn drain(&self) -> Outcome {
-        self.context.with(|ctx| self.drain_in(&ctx))
-    }
-
-    fn has_rest(&self) -> bool {
-        self.has_rest.get()
     }
 }

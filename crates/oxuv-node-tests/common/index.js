@@ -171,6 +171,7 @@ module.exports = {
   canCreateSymLink: () => true,
   skipIfInspectorDisabled: () => skip('no inspector'),
   skipIfWorker() {},
+  skipIf32Bits() {},
   skipIfEslintMissing: () => skip('no eslint'),
   childShouldThrowAndAbort: () => skip('no abort on uncaught exceptions'),
   isMainThread: true,

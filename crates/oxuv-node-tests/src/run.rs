@@ -123,7 +123,8 @@ fn run(program: &Path, flags: &[String], path: &Path) -> io::Result<(Option<Exit
     let mut child = Command::new(program)
         .args(flags)
         .arg(path)
-        .current_dir(path.parent().unwrap_or(path))
+        // Where Node's own runner runs them: above the folder `test`.
+        .current_dir(path.ancestors().nth(3).unwrap_or(path))
         .env("NODE_TEST_DIR", path.with_extension("tmp"))
         .stdin(Stdio::null())
         .stdout(file.try_clone()?)

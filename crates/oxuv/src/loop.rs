@@ -187,9 +187,13 @@ impl LoopRef {
         });
     }
 
-    /// Whether operations on files that are begun from now on are done by the kernel through io_uring, where it can do them;
-    /// the process's pool has threads for the others. That is the usual way. The environment's `UV_USE_IO_URING` has the last
-    /// word: with 0 nothing of io_uring is touched.
+    /// Whether operations on files that are begun from now on are all done by the kernel through io_uring, where it can do
+    /// them, or all by threads of the loop's pool.
+    ///
+    /// A loop that is told neither has each done where that costs least: opening what exists, reading and closing by io_uring,
+    /// which does these without a thread if nothing has to be waited for; a look at a file whose name the kernel has in its
+    /// cache at once, if nothing else is under way; all else by threads. The environment's `UV_USE_IO_URING` has the last
+    /// word: with 0 nothing of io_uring is touched, and with another number it is used for all by those who were told nothing.
     ///
     /// Results and errors are the same either way; operations are done in any order in both.
     #[doc(alias = "UV_LOOP_USE_IO_URING_SQPOLL")]
@@ -202,7 +206,7 @@ impl LoopRef {
 
     /// Whether the loop has a ring for operations on files, so that the kernel does those that it can.
     ///
-    /// It is made when the first is begun: false until then, and for good where the kernel or a filter of system calls refuses
+    /// It is made when the first that it may do is begun: false until then, and for good where the kernel or a filter of system calls refuses
     /// one, or the environment's `UV_USE_IO_URING` is 0.
     pub fn has_io_uring(&self) -> bool {
         self.0.with(|core| Ok(core.kernel().has_ring())).unwrap_or(false)

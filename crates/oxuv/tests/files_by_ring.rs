@@ -1,6 +1,6 @@
 //! Files by io_uring and by threads: the same comes of both.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use oxuv::fs::{self, File, Metadata, OpenOptions};
-use oxuv::{Errno, Loop, LoopRef, Mode, Request, Result};
+use oxuv::{Errno, Loop, LoopRef, Mode, Pool, Request, Result};
 
 /// A directory that goes with the test.
 struct Folder(PathBuf);
@@ -125,11 +125,14 @@ fn story(lp: &Loop, at: &Path) -> Vec<String> {
 #[test]
 fn the_same_comes_of_both() {
     let Some(ringed) = with_ring("the_same_comes_of_both") else { return };
-    let (one, other) = (Folder::new("ring"), Folder::new("threads"));
-    let stories = (story(&ringed, &one.0), story(&without_ring(), &other.0));
-    assert_eq!(stories.0.len(), stories.1.len());
-    for (by_ring, by_thread) in stories.0.iter().zip(&stories.1) {
-        assert_eq!(by_ring, by_thread);
+    let [one, other, third] = ["ring", "threads", "fastest"].map(Folder::new);
+    let by_threads = story(&without_ring(), &other.0);
+    for (by, told) in [("ring", story(&ringed, &one.0)), ("whoever is fastest", story(&Loop::new().unwrap(), &third.0))]
+    {
+        assert_eq!(told.len(), by_threads.len(), "by {by}");
+        for (told, by_thread) in told.iter().zip(&by_threads) {
+            assert_eq!(told, by_thread, "by {by}");
+        }
     }
     assert!(ringed.has_io_uring());
 }
@@ -137,7 +140,7 @@ fn the_same_comes_of_both() {
 #[test]
 fn all_fields_of_metadata_are_the_same() {
     let Some(ringed) = with_ring("all_fields_of_metadata_are_the_same") else { return };
-    let threaded = without_ring();
+    let (threaded, usual) = (without_ring(), Loop::new().unwrap());
     let folder = Folder::new("fields");
     std::fs::write(folder.file("file"), "12345").unwrap();
     std::os::unix::fs::symlink("file", folder.file("link")).unwrap();
@@ -150,7 +153,7 @@ fn all_fields_of_metadata_are_the_same() {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    for path in ["file", "link", ".", "/dev/null", "/proc/self/stat", "none"] {
+    for path in ["file", "link", ".", "/dev/null", "/proc/self/stat", "none", "none/more", "file/more"] {
         let path = folder.file(path);
         // Of some, the times are those of the question.
         let is_steady = !path.starts_with("/proc");
@@ -161,10 +164,64 @@ fn all_fields_of_metadata_are_the_same() {
         let (by_ring, by_thread) = (by(&ringed), by(&threaded));
         if is_steady {
             assert_eq!(by_ring, by_thread, "{}", path.display());
+            assert_eq!(by(&usual), by_thread, "{}", path.display());
         } else {
             assert_eq!(by_ring.map(|found| found.unwrap().mode), by_thread.map(|found| found.unwrap().mode));
         }
     }
+}
+
+/// Whether a look at what is in a folder waits for nothing, once its name is known.
+fn is_quick(folder: &Path) -> bool {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2, statfs};
+    // ext4, tmpfs, overlay, xfs, btrfs
+    let is_local = [0xef53, 0x0102_1994, 0x794c_7630, 0x5846_5342, 0x9123_683e];
+    std::fs::metadata(folder).unwrap();
+    std::env::var_os("UV_USE_IO_URING").is_none()
+        && statfs(folder).is_ok_and(|found| is_local.contains(&(found.f_type as u64 & 0xffff_ffff)))
+        && openat2(CWD, folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED).is_ok()
+}
+
+#[test]
+fn a_look_at_what_is_cached_takes_no_thread_if_it_is_alone() {
+    let folder = Folder::new("cached");
+    if !is_quick(&folder.0) {
+        let _ = writeln!(std::io::stderr(), "not run: a look at a file may take long here, or UV_USE_IO_URING is set");
+        return;
+    }
+    let pool = Pool::new(std::num::NonZeroUsize::MIN).unwrap();
+    let lp = Loop::with_pool(&pool).unwrap();
+    std::fs::write(folder.file("file"), "12345").unwrap();
+    let is_told = Rc::new(Cell::new(false));
+    for (name, expected) in [("file", Ok(5)), ("none", Err(Errno::ENOENT))] {
+        let path = folder.file(name);
+        // The kernel knows the name from now on, or knows that there is none.
+        assert_eq!(std::fs::metadata(&path).is_ok(), expected.is_ok());
+        for _ in 0..10 {
+            let there = is_told.clone();
+            let done = move |_: &LoopRef, found: Result<fs::Metadata>| {
+                assert_eq!(found.map(|found| found.size), expected);
+                there.set(true);
+            };
+            fs::metadata(&lp, &path, done).unwrap();
+            assert!(!is_told.get(), "a callback comes from the loop only");
+            assert!(!lp.run(Mode::Once).unwrap());
+            assert!(is_told.replace(false));
+        }
+    }
+    assert_eq!(pool.metrics().threads, 0);
+    // What is not alone does not hold up the loop.
+    let count = Rc::new(Cell::new(0));
+    for _ in 0..20 {
+        let there = count.clone();
+        fs::metadata(&lp, folder.file("file"), move |_, found| {
+            assert_eq!(found.unwrap().size, 5);
+            there.set(there.get() + 1);
+        })
+        .unwrap();
+    }
+    lp.run(Mode::Default).unwrap();
+    assert_eq!((count.get(), pool.metrics().threads), (20, 1));
 }
 
 #[test]

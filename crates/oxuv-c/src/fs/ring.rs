@@ -1,9 +1,10 @@
-//! File requests that a loop's ring does in place of a thread.
+//! File requests that a loop's ring does in place of a thread, or the loop itself.
 
 use std::os::fd::IntoRawFd;
 
 use oxuv_core::Result;
 use oxuv_core::kernel::{Answer, Operation};
+use oxuv_os::fs::{file_metadata_at_once, metadata_at_once};
 
 use super::arguments::Request;
 use super::types::{
@@ -45,10 +46,31 @@ pub(crate) unsafe fn operation(req: *mut uv_fs_t) -> Option<Operation> {
     }
 }
 
+/// Does on the loop's thread what takes but a moment; false if the request does.
+///
+/// # Safety
+/// As for [`operation`].
+pub(crate) unsafe fn run_at_once(req: *mut uv_fs_t) -> bool {
+    // SAFETY: the kind says which arguments there are.
+    let found = unsafe {
+        let request = Request::new(req);
+        match (*req).fs_type {
+            UV_FS_STAT => metadata_at_once(request.path(), false),
+            UV_FS_LSTAT => metadata_at_once(request.path(), true),
+            UV_FS_FSTAT => request.file().ok().and_then(|file| file_metadata_at_once(file)),
+            _ => None,
+        }
+    };
+    let Some(found) = found else { return false };
+    // SAFETY: this is the answer to what the request asks.
+    unsafe { answered(req, found.map(Answer::Metadata)) };
+    true
+}
+
 /// Puts the answer where the program looks for it.
 ///
 /// # Safety
-/// `req` has been done by the operation that [`operation`] has made of it.
+/// `req` has been done by the operation that [`operation`] has made of it, or the like.
 pub(crate) unsafe fn answered(req: *mut uv_fs_t, answer: Result<Answer>) {
     let result = answer.map(|answer| match answer {
         Answer::Done => 0,

@@ -11,6 +11,12 @@ pub trait Job: Any + Send {
     /// Runs on a thread of the pool, once, if the job is not cancelled before. A panic in it aborts the process.
     fn run(&mut self);
 
+    /// Runs on the loop's thread, if that takes but a moment: no longer than to hand it to another thread. False if it has not
+    /// run.
+    fn run_at_once(&mut self) -> bool {
+        false
+    }
+
     /// The same as one operation of a ring, if it is one. The job is told what becomes of it by [`Job::answered`], unless it
     /// is cancelled; or it gets it back by [`Job::take_back`], and runs.
     fn operation(&mut self) -> Option<Operation> {
@@ -31,6 +37,10 @@ pub trait Job: Any + Send {
 impl Job for Box<dyn Job> {
     fn run(&mut self) {
         (**self).run();
+    }
+
+    fn run_at_once(&mut self) -> bool {
+        (**self).run_at_once()
     }
 
     fn operation(&mut self) -> Option<Operation> {

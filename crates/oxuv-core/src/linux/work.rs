@@ -43,16 +43,31 @@ impl<J: Job> Linux<J> {
         Ok(())
     }
 
-    /// Here, and nowhere else, it is decided who does an operation on files.
+    /// Here, and in [`RingJobs`](crate::ring::RingJobs), it is decided who does an operation on files.
     pub(super) fn submit_job(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
         let job = match lane {
-            Lane::FastIo => match self.ring.submit(request, job, &self.epoll) {
+            Lane::FastIo => match self.submit_file_job(request, job) {
                 Ok(ticket) => return Ok(ticket),
                 Err(job) => job,
             },
             _ => job,
         };
         self.jobs.submit(lane, request, job, || self.waker.clone())
+    }
+
+    /// Does an operation on files at once, or has the ring do it; it is back if it is for a thread.
+    fn submit_file_job(&mut self, request: u32, mut job: J) -> Result<Ticket, J> {
+        if self.jobs.is_idle() {
+            match self.ring.run_at_once(request, job) {
+                Ok(ticket) => {
+                    // It is told of in the poll phase, as all jobs are.
+                    self.waker.wake();
+                    return Ok(ticket);
+                }
+                Err(back) => job = back,
+            }
+        }
+        self.ring.submit(request, job, &self.epoll)
     }
 
     pub(super) fn cancel_job(&mut self, ticket: Ticket) -> Result<()> {

@@ -230,6 +230,10 @@ impl<J: Job> Returns<J> {
         self.outstanding += 1;
     }
 
+    pub(super) fn is_idle(&self) -> bool {
+        self.outstanding == 0
+    }
+
     /// Takes everything off the desk, and returns how much there is to be told.
     pub(super) fn take(&mut self) -> usize {
         // Else nothing is on its way.

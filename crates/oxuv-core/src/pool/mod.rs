@@ -242,6 +242,11 @@ impl<J: Job> Counter<J> {
         }
     }
 
+    /// Whether no job of the loop's is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.returns.as_ref().is_none_or(Returns::is_idle)
+    }
+
     pub(crate) fn cancel(&mut self, ticket: Ticket) -> Result<()> {
         self.pool.crew()?.cancel(ticket)
     }

@@ -71,7 +71,7 @@ function invalidReturnValue(expected, name, value) {
 }
 
 function missingArgs(...names) {
-  const quoted = names.map((name) => (Array.isArray(name) ? lists.or(name.map((each) => `"${each}"`)) : `"${name}"`));
+  const quoted = names.map((name) => (Array.isArray(name) ? name.map((each) => `"${each}"`).join(' or ') : `"${name}"`));
   return `The ${lists.and(quoted)} argument${names.length > 1 ? 's' : ''} must be specified`;
 }
 
@@ -82,6 +82,9 @@ const table = {
   ERR_AMBIGUOUS_ARGUMENT: [T, (name, why) => `The "${name}" argument is ambiguous. ${why}`],
   ERR_ARG_NOT_ITERABLE: [T, (what) => `${what} must be iterable`],
   ERR_BUFFER_OUT_OF_BOUNDS: [R, (name) => (name ? `"${name}" is outside of buffer bounds` : 'Attempt to access memory outside buffer bounds')],
+  ERR_CHILD_CLOSED_BEFORE_REPLY: [E, 'Child closed before reply received'],
+  ERR_CHILD_PROCESS_IPC_REQUIRED: [E, (name) => `Forked processes must have an IPC channel, missing value 'ipc' in ${name}`],
+  ERR_CHILD_PROCESS_STDIO_MAXBUFFER: [R, (name) => `${name} maxBuffer length exceeded`],
   ERR_CONSOLE_WRITABLE_STREAM: [T, (name) => `Console expects a writable stream instance for ${name}`],
   ERR_DIR_CLOSED: [E, 'Directory handle was closed'],
   ERR_DIR_CONCURRENT_OPERATION: [E, 'Cannot do synchronous work on directory handle with concurrent asynchronous operations'],
@@ -90,7 +93,6 @@ const table = {
   ERR_EVENT_RECURSION: [E, (type) => `The event "${type}" is already being dispatched`],
   ERR_FALSY_VALUE_REJECTION: [E, 'Promise was rejected with falsy value'],
   ERR_FEATURE_UNAVAILABLE_ON_PLATFORM: [T, (name) => `The feature ${name} is unavailable on the current platform, which is being used to run Node.js`],
-  ERR_FS_EISDIR: [E, (message) => message],
   ERR_FS_FILE_TOO_LARGE: [R, (size) => `File size (${size}) is greater than 2 GiB`],
   ERR_FS_INVALID_SYMLINK_TYPE: [E, (type) => `Symlink type must be one of "dir", "file", or "junction". Received "${type}"`],
   ERR_HTTP_HEADERS_SENT: [E, (what) => `Cannot ${what} headers after they are sent to the client`],
@@ -104,6 +106,7 @@ const table = {
   ERR_INCOMPATIBLE_OPTION_PAIR: [T, (one, other) => `Option "${one}" cannot be used in combination with option "${other}"`],
   ERR_INVALID_ADDRESS: [E, 'Invalid address'],
   ERR_INVALID_ADDRESS_FAMILY: [R, (family, host, port) => `Invalid address family: ${family} ${host}:${port}`],
+  ERR_INTERNAL_ASSERTION: [E, (message) => `${message}\nThis is caused by incorrect usage of the internals of oxuv.\n`],
   ERR_INVALID_ARG_TYPE: [T, invalidArgType],
   ERR_INVALID_ARG_VALUE: [T, invalidArgValue],
   ERR_INVALID_ARG_VALUE_RANGE: [R, invalidArgValue, 'ERR_INVALID_ARG_VALUE'],
@@ -111,6 +114,8 @@ const table = {
   ERR_INVALID_CALLBACK: [T, (value) => `Callback must be a function. Received ${inspect(value)}`],
   ERR_INVALID_CHAR: [T, (name, field) => `Invalid character in ${name}${field === undefined ? '' : ` ["${field}"]`}`],
   ERR_INVALID_FD_TYPE: [T, (kind) => `Unsupported fd type: ${kind}`],
+  ERR_INVALID_CURSOR_POS: [T, 'Cannot set cursor row without setting its column'],
+  ERR_INVALID_FD: [R, (fd) => `"fd" must be a positive integer: ${fd}`],
   ERR_INVALID_FILE_URL_HOST: [T, (platform) => `File URL host must be "localhost" or empty on ${platform}`],
   ERR_INVALID_FILE_URL_PATH: [T, (why) => `File URL path ${why}`],
   ERR_INVALID_HANDLE_TYPE: [T, 'This handle type cannot be sent'],
@@ -122,11 +127,16 @@ const table = {
   ERR_INVALID_PROTOCOL: [T, (actual, expected) => `Protocol "${actual}" not supported. Expected "${expected}"`],
   ERR_INVALID_RETURN_VALUE: [T, invalidReturnValue],
   ERR_INVALID_STATE: [E, (why) => `Invalid state: ${why}`],
+  ERR_INVALID_SYNC_FORK_INPUT: [T, (input) => `Asynchronous forks do not support Buffer, TypedArray, DataView or string input: ${input}`],
   ERR_INVALID_THIS: [T, (type) => `Value of "this" must be of type ${type}`],
   ERR_INVALID_TUPLE: [T, (name, what) => `${name} must be an iterable ${what} tuple`],
   ERR_INVALID_URI: [URIError, 'URI malformed'],
   ERR_INVALID_URL: [T, 'Invalid URL'],
   ERR_INVALID_URL_SCHEME: [T, (expected) => `The URL must be ${lists.or([expected].flat().map((scheme) => `of scheme ${scheme}`))}`],
+  ERR_IPC_CHANNEL_CLOSED: [E, 'Channel closed'],
+  ERR_IPC_DISCONNECTED: [E, 'IPC channel is already disconnected'],
+  ERR_IPC_ONE_PIPE: [E, 'Child process can have only one IPC pipe'],
+  ERR_IPC_SYNC_FORK: [E, 'IPC cannot be used with synchronous forks'],
   ERR_METHOD_NOT_IMPLEMENTED: [E, (name) => `The ${name} method is not implemented`],
   ERR_MISSING_ARGS: [T, missingArgs],
   ERR_MODULE_NOT_FOUND: [E, (path, base, what = 'package') => `Cannot find ${what} '${path}' imported from ${base}`],
@@ -155,12 +165,13 @@ const table = {
   ERR_STREAM_PUSH_AFTER_EOF: [E, 'stream.push() after EOF'],
   ERR_STREAM_UNSHIFT_AFTER_END_EVENT: [E, 'stream.unshift() after end event'],
   ERR_STREAM_WRITE_AFTER_END: [E, 'write after end'],
+  ERR_TTY_INIT_FAILED: [E, ({ syscall, code, message }) => `TTY initialization failed: ${syscall} returned ${code} (${message})`],
   ERR_UNCAUGHT_EXCEPTION_CAPTURE_ALREADY_SET: [E, '`process.setupUncaughtExceptionCapture()` was called while a capture callback was already active'],
   ERR_UNESCAPED_CHARACTERS: [T, (name) => `${name} contains unescaped characters`],
   ERR_UNHANDLED_ERROR: [E, (value) => (value === undefined ? 'Unhandled error.' : `Unhandled error. (${value})`)],
   ERR_UNKNOWN_BUILTIN_MODULE: [E, (name) => `No such built-in module: ${name}`],
   ERR_UNKNOWN_CREDENTIAL: [E, (kind, id) => `${kind} identifier does not exist: ${id}`],
-  ERR_UNKNOWN_ENCODING: [T, (encoding) => `Unknown encoding: ${encoding}`],
+  ERR_UNKNOWN_ENCODING: [T, (encoding) => `Unknown encoding: ${typeof encoding === 'string' ? encoding : inspect(encoding)}`],
   ERR_UNKNOWN_FILE_EXTENSION: [T, (extension, path) => `Unknown file extension "${extension}" for ${path}`],
   ERR_UNKNOWN_SIGNAL: [T, (signal) => `Unknown signal: ${signal}`],
   ERR_UNSUPPORTED_DIR_IMPORT: [E, (path, base) => `Directory import '${path}' is not supported resolving ES modules imported from ${base}`],
@@ -249,6 +260,15 @@ function systemError({ errno, syscall, path, dest, message, ...rest }) {
   return error;
 }
 
+// The shorter form, of calls that are about no path: their name and the error's.
+function errnoException(errno, syscall, original) {
+  const code = binding('util').systemError(errno)?.[0] ?? `Unknown system error ${errno}`;
+  const error = bare(Error, `${syscall} ${code}${original ? ` ${original}` : ''}`);
+  Object.assign(error, { errno, code, syscall });
+  if (Error.stackTraceLimit > 0) Error.captureStackTrace(error, errnoException);
+  return error;
+}
+
 const codes = { ERR_UNHANDLED_REJECTION: UnhandledPromiseRejection };
 for (const [name, [Base, message, code = name]] of Object.entries(table)) {
   Object.defineProperty(codes, name, {
@@ -263,4 +283,4 @@ for (const [name, [Base, message, code = name]] of Object.entries(table)) {
 }
 Object.defineProperty(codes.ERR_INVALID_ARG_VALUE, 'RangeError', { get: () => codes.ERR_INVALID_ARG_VALUE_RANGE });
 
-module.exports = { codes, make, AbortError, systemError, plainText };
+module.exports = { codes, make, AbortError, systemError, errnoException, plainText };

@@ -12,6 +12,8 @@ const { compile, isModule, isModuleText, makeRequire, notFound, plain } = Module
 
 function start(kind, text) {
   const options = engine.startOptions();
+  const channel = binding('process').channel();
+  if (channel) require('child_process')._forkChild(Number(channel[0]), channel[1]);
   if (kind === 'file') {
     const path = absolute(text);
     process.argv.splice(1, 0, path);

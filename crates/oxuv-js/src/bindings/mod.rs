@@ -1,5 +1,6 @@
 //! What the script's side can ask of the loop's: one object of functions per area, made when it is first asked for.
 
+mod child;
 mod engine;
 mod files;
 mod fs;
@@ -8,11 +9,13 @@ mod modules;
 mod net;
 mod os;
 mod process;
+mod signals;
 mod stdio;
 pub(crate) mod stream;
 mod stream_write;
 mod text;
 mod timers;
+mod tty;
 mod url;
 mod util;
 
@@ -32,6 +35,7 @@ pub(crate) fn all<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     match name.as_str() {
+        "child" => child::fill(&object)?,
         "engine" => engine::fill(&object)?,
         "files" => files::fill(&object)?,
         "fs" => fs::fill(&object)?,
@@ -39,9 +43,11 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "http" => http::fill(&object)?,
         "os" => os::fill(&object)?,
         "process" => process::fill(&object)?,
+        "signals" => signals::fill(&object)?,
         "stdio" => stdio::fill(&object)?,
         "text" => text::fill(&object)?,
         "timers" => timers::fill(&object)?,
+        "tty" => tty::fill(&object)?,
         "url" => url::fill(&object)?,
         "util" => util::fill(&object)?,
         _ => return Err(Exception::throw_reference(&ctx, &format!("no binding {name}"))),

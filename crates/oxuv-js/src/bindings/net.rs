@@ -11,7 +11,7 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::{Class, Ctx, FromJs, IntoJs, Object, Result, Value};
 
 use super::OrThrow;
-use super::stream::{AnyStream, Caller, Stream, code};
+use super::stream::{AnyStream, Caller, Owner, Stream, code};
 use crate::host::{Host, Kept, host};
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
@@ -169,7 +169,7 @@ fn pipe_name(name: &str) -> PipeName {
     }
 }
 
-pub(super) fn listen(stream: &AnyStream, backlog: i32, listener: Caller) -> oxuv::Result<()> {
+pub(super) fn listen(stream: &AnyStream, backlog: i32, listener: Owner) -> oxuv::Result<()> {
     match stream {
         AnyStream::Tcp(tcp) => tcp.listen(backlog, move |tcp, waiting| {
             accepted(&listener, waiting.and_then(|()| tcp.accept()).map(AnyStream::Tcp));
@@ -181,18 +181,18 @@ pub(super) fn listen(stream: &AnyStream, backlog: i32, listener: Caller) -> oxuv
     }
 }
 
-fn accepted(listener: &Caller, accepted: oxuv::Result<AnyStream>) {
+fn accepted(listener: &Owner, accepted: oxuv::Result<AnyStream>) {
+    let name = "onconnection";
     match accepted {
-        Ok(stream) => listener.call_with(|host, ctx, function| {
+        Ok(stream) => listener.call(name, 0, |ctx| {
             let handle = stream.handle().clone();
             // Without memory for the script's side of it nobody would close it.
             let wrapped = Stream::wrap(ctx, stream).inspect_err(|_| {
                 let _ = handle.close();
-            })?;
-            host.call_back(ctx, function, (0, wrapped));
-            Ok(())
+            });
+            wrapped.map(Some)
         }),
-        Err(errno) => listener.call(|_| Ok((errno.code(),))),
+        Err(errno) => listener.call(name, errno.code(), |_| Ok(None)),
     }
 }
 

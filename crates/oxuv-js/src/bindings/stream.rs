@@ -11,11 +11,10 @@ use oxuv::{Errno, Handle, Pipe, Tcp, Tty};
 use oxuv_js_bytes::Bytes;
 use rquickjs::class::Trace;
 use rquickjs::function::{IntoArgs, Opt, This};
-use rquickjs::{ArrayBuffer, Class, Ctx, Function, JsLifetime, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Class, Ctx, Function, JsLifetime, Object, Persistent, Result, Value};
 
 use super::{net, stream_write};
 use crate::host::{Host, Kept, host};
-use oxuv_js_bytes::Bytes;
 
 /// A stream of the loop's, whatever its kind.
 #[derive(Clone)]
@@ -106,6 +105,40 @@ impl Caller {
     /// Calls it with a status.
     pub(crate) fn status(self, result: oxuv::Result<()>) {
         self.call(|_| Ok((code(result),)));
+    }
+}
+
+/// A handle's object, for a closure that calls what it has as a property.
+pub(crate) struct Owner {
+    host: Weak<Host>,
+    object: Persistent<Object<'static>>,
+}
+
+impl Owner {
+    fn new<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> Owner {
+        Owner { host: Rc::downgrade(&host(ctx)), object: Persistent::save(ctx, object.clone()) }
+    }
+
+    /// Calls the property with the status and with what `value` makes.
+    pub(super) fn call(
+        &self,
+        name: &str,
+        status: i32,
+        value: impl for<'js> FnOnce(&Ctx<'js>) -> Result<Option<Class<'js, Stream>>>,
+    ) {
+        let Some(host) = self.host.upgrade() else { return };
+        host.context.with(|ctx| {
+            let call = || {
+                let object = self.object.clone().restore(&ctx)?;
+                let function: Function<'_> = object.get(name)?;
+                let value = value(&ctx)?;
+                host.call_back(&ctx, &function, (This(object), status, value));
+                Ok(())
+            };
+            if let Err(error) = call() {
+                host.uncaught_error(&ctx, error);
+            }
+        });
     }
 }
 
@@ -239,9 +272,9 @@ impl Stream {
         code(net::bind(&self.stream, &address, port.0.unwrap_or(0), flags.0.unwrap_or(0)))
     }
 
-    /// Listens, and calls the property `onconnection(status, handle)`, which is looked up here.
+    /// Listens, and calls the property `onconnection(status, handle)` that it has by then.
     fn listen<'js>(this: This<Class<'js, Stream>>, ctx: Ctx<'js>, backlog: i32) -> Result<i32> {
-        let listener = Caller::new(&ctx, this.get("onconnection")?);
+        let listener = Owner::new(&ctx, &this.0);
         Ok(code(net::listen(&this.borrow().stream, backlog, listener)))
     }
 

@@ -8,7 +8,11 @@ function getLibuvNow() {
   return timer._idleStart;
 }
 
-const bindings = { timers: { getLibuvNow } };
+// The errors of the system, by name.
+const uv = {};
+for (const [name, number] of Object.entries(require('os').constants.errno)) uv[`UV_${name}`] = -number;
+
+const bindings = { timers: { getLibuvNow }, uv };
 
 function internalBinding(name) {
   if (!Object.hasOwn(bindings, name)) throw new Error(`No such binding: ${name}`);

@@ -1,10 +1,11 @@
 //! What is known of a file.
 
 use std::ffi::CStr;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{self, AtFlags, CWD, FileType, Stat, Statx, StatxFlags, StatxTimestamp, makedev, statx};
+use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, Statx, StatxFlags, StatxTimestamp};
+use rustix::fs::{makedev, openat2, statx};
 
 use super::retry;
 use crate::{Errno, Result};
@@ -157,6 +158,38 @@ pub fn link_metadata(path: &CStr) -> Result<Metadata> {
 #[doc(alias = "uv_fs_fstat")]
 pub fn file_metadata(fd: BorrowedFd<'_>) -> Result<Metadata> {
     ask(fd, c"", AtFlags::EMPTY_PATH).unwrap_or_else(|| Ok(retry(|| fs::fstat(fd))?.into()))
+}
+
+/// As [`metadata`], or with `is_link` as [`link_metadata`], where that waits for nothing: all names on the way are in the
+/// kernel's cache, and the file system is one that keeps what it knows of an open file in memory. `None` where it may take longer.
+pub fn metadata_at_once(path: &CStr, is_link: bool) -> Option<Result<Metadata>> {
+    let way = if is_link { OFlags::NOFOLLOW } else { OFlags::empty() };
+    // Such a descriptor is a name for the file; the file itself is not opened, and need not be readable.
+    let found = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC | way, Mode::empty(), ResolveFlags::CACHED);
+    match found {
+        Ok(file) if is_quick(file.as_fd()) => ask(file.as_fd(), c"", AtFlags::EMPTY_PATH),
+        Err(rustix::io::Errno::NOENT) => Some(Err(Errno::ENOENT)),
+        // What else may be wrong is found out by those who can wait.
+        _ => None,
+    }
+}
+
+/// As [`file_metadata`], where that waits for nothing, or `None`.
+pub fn file_metadata_at_once(file: BorrowedFd<'_>) -> Option<Result<Metadata>> {
+    if is_quick(file) { ask(file, c"", AtFlags::EMPTY_PATH) } else { None }
+}
+
+/// Whether the file system answers from memory. Those across a network, and those that programs make, may not.
+fn is_quick(file: BorrowedFd<'_>) -> bool {
+    const BTRFS: u64 = 0x9123_683e;
+    const EXT: u64 = 0xef53;
+    const F2FS: u64 = 0xf2f5_2010;
+    const OVERLAY: u64 = 0x794c_7630;
+    const TMPFS: u64 = 0x0102_1994;
+    const XFS: u64 = 0x5846_5342;
+    // The type of this number differs from one processor to the other; 32 bits of it count.
+    fs::fstatfs(file)
+        .is_ok_and(|found| matches!(found.f_type as u64 & 0xffff_ffff, BTRFS | EXT | F2FS | OVERLAY | TMPFS | XFS))
 }
 
 /// Asks by the call that knows most. `None` where it is not to be had: an old kernel has none, filters answer EPERM,

@@ -22,7 +22,7 @@ pub use copy::{CopyFlags, copy};
 pub use directory::{Directory, Entry, EntryKind, Listing, list};
 pub use file::{close, open, sync_all, sync_data, truncate};
 pub use links::{canonical_path, link, read_link, symlink};
-pub use metadata::{Metadata, Time, file_metadata, link_metadata, metadata};
+pub use metadata::{Metadata, Time, file_metadata, file_metadata_at_once, link_metadata, metadata, metadata_at_once};
 pub use names::{
     access, make_directory, remove_directory, remove_file, rename, set_file_mode, set_file_owner, set_link_owner,
     set_mode, set_owner,

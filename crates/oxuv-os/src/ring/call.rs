@@ -144,6 +144,17 @@ impl Call {
         done.map(|()| Answer::Done)
     }
 
+    /// Does it on this thread, if that takes but a moment.
+    pub fn run_at_once(&self) -> Option<Result<Answer>> {
+        let found = match self {
+            Call::Metadata(path) => fs::metadata_at_once(path, false),
+            Call::LinkMetadata(path) => fs::metadata_at_once(path, true),
+            Call::FileMetadata(file) => fs::file_metadata_at_once(file.as_fd()),
+            _ => None,
+        };
+        Some(found?.map(Answer::Metadata))
+    }
+
     /// Makes it a ring's to do; the call is back where a thread is needed.
     ///
     /// # Errors

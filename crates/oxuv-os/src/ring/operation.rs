@@ -245,6 +245,20 @@ impl Operation {
     }
 }
 
+impl Operation {
+    /// Whether a kernel does this itself where nothing has to be waited for. All else its rings leave to threads of its own, which
+    /// is slower than one of ours.
+    pub fn is_quick(&self) -> bool {
+        match self.what {
+            What::Open { flags, .. } => {
+                flags & (libc::O_CREAT | libc::O_TRUNC) == 0 && flags & libc::O_TMPFILE != libc::O_TMPFILE
+            }
+            What::Close { .. } | What::Read(_) => true,
+            _ => false,
+        }
+    }
+}
+
 impl What {
     /// The number by which a kernel says whether its rings do this.
     pub(super) fn code(&self) -> u8 {

@@ -21,6 +21,11 @@ impl Job for FileJob {
         self.answer = self.call.as_mut().map(Call::run);
     }
 
+    fn run_at_once(&mut self) -> bool {
+        self.answer = self.call.as_ref().and_then(Call::run_at_once);
+        self.answer.is_some()
+    }
+
     fn operation(&mut self) -> Option<Operation> {
         match self.call.take()?.into_operation() {
             Ok(operation) => Some(operation),

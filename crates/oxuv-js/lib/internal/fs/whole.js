@@ -12,6 +12,8 @@ const { nameOf, textOf, lengthOf } = require('internal/buffer_text');
 const PIECE = 512 * 1024;
 const PIECE_OF_UNKNOWN = 64 * 1024;
 const MOST = 2 ** 31 - 1;
+// What is written at a time: another thread gets a copy of it.
+const WRITE_PIECE = 8 * 1024 * 1024;
 
 const isFd = (path) => typeof path === 'number' && Number.isInteger(path) && path >= 0;
 
@@ -56,7 +58,11 @@ class Pieces {
   }
 }
 
-const readOptions = (options) => optionsOf(options, { flag: 'r' });
+function readOptions(options) {
+  options = { ...optionsOf(options) };
+  options.flag ||= 'r';
+  return options;
+}
 
 function readFileSync(path, options) {
   options = readOptions(options);
@@ -147,7 +153,8 @@ function readFile(path, options, done) {
 }
 
 function writeOptions(options, flag) {
-  options = optionsOf(options, { encoding: 'utf8', mode: 0o666, flag, flush: false });
+  options = { ...optionsOf(options, { encoding: 'utf8', mode: 0o666, flush: false }) };
+  options.flag ||= flag;
   validateBoolean(options.flush ?? false, 'options.flush');
   return options;
 }
@@ -174,15 +181,36 @@ function checkData(data) {
 
 const payloadOf = (data, encoding) => (typeof data === 'string' ? encode(data, encoding || 'utf8') : bytesOf(data));
 
-// What is left when so many bytes are written; undefined at the end.
-function restOf(payload, written) {
-  const length = typeof payload === 'string' ? lengthOf(payload, 'utf8') : payload.length;
-  if (written >= length) return undefined;
-  const bytes = typeof payload === 'string' ? new Uint8Array(binding('text').encode(payload)) : payload;
-  return bytes.subarray(written);
-}
+// What is written, piece by piece.
+class Rest {
+  #bytes;
+  #most;
+  #at = 0;
 
-const writing = (fd, payload) => request(native.write, [fd, payload, -1], 'write');
+  constructor(payload, most) {
+    this.#bytes = payload;
+    this.#most = most;
+  }
+
+  // A text goes as it is; what it is in bytes matters if it is not written at once.
+  #toBytes() {
+    if (typeof this.#bytes === 'string') this.#bytes = new Uint8Array(binding('text').encode(this.#bytes));
+  }
+
+  request(fd) {
+    if (this.#bytes.length > this.#most / 3) this.#toBytes();
+    const piece = typeof this.#bytes === 'string' ? this.#bytes : this.#bytes.subarray(this.#at, this.#at + this.#most);
+    return request(native.write, [fd, piece, -1], 'write');
+  }
+
+  // So many bytes are written. True at the end.
+  add(count) {
+    this.#at += count;
+    if (typeof this.#bytes === 'string' && count >= lengthOf(this.#bytes, 'utf8')) return true;
+    this.#toBytes();
+    return this.#at >= this.#bytes.length;
+  }
+}
 
 function writeFileSync(path, data, options, flag = 'w') {
   options = writeOptions(options, flag);
@@ -190,8 +218,8 @@ function writeFileSync(path, data, options, flag = 'w') {
   checkData(data);
   const fd = isFd(path) ? path : sync(requests.open(path, options.flag, options.mode));
   try {
-    let payload = payloadOf(data, options.encoding);
-    while (payload !== undefined) payload = restOf(payload, sync(writing(fd, payload)));
+    const rest = new Rest(payloadOf(data, options.encoding), WRITE_PIECE);
+    while (!rest.add(sync(rest.request(fd))));
     if (options.flush) sync(requests.fsync(fd));
   } finally {
     if (!isFd(path)) sync(requests.close(fd));
@@ -199,18 +227,15 @@ function writeFileSync(path, data, options, flag = 'w') {
 }
 
 function writeAll(fd, payload, { signal, flush }, done) {
+  const rest = new Rest(payload, signal ? PIECE : WRITE_PIECE);
   const next = () => {
     if (signal?.aborted) {
       done(new AbortError(undefined, { cause: signal.reason }));
       return;
     }
-    start(writing(fd, payload), (error, written) => {
-      if (error !== null) {
-        done(error);
-        return;
-      }
-      payload = restOf(payload, written);
-      if (payload !== undefined) next();
+    start(rest.request(fd), (error, written) => {
+      if (error !== null) done(error);
+      else if (!rest.add(written)) next();
       else if (flush) start(requests.fsync(fd), done);
       else done(null);
     });

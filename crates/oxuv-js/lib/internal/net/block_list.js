@@ -81,7 +81,7 @@ class BlockList {
   }
 
   [inspect.custom](depth, options) {
-    if (depth < 0) return this;
+    if (depth < 0) return '[BlockList]';
     const inner = { ...options, depth: options.depth == null ? null : options.depth - 1 };
     return `BlockList ${inspect({ rules: this.rules }, inner)}`;
   }

@@ -1,18 +1,18 @@
 // Sockets: streams over a handle of the loop.
 'use strict';
 
-const { Duplex, addAbortSignal } = require('stream');
+const { Duplex } = require('stream');
 const { Buffer } = require('buffer');
 const {
   codes: {
-    ERR_INVALID_ARG_VALUE, ERR_INVALID_HANDLE_TYPE, ERR_SOCKET_CLOSED, ERR_SOCKET_CLOSED_BEFORE_CONNECTION,
+    ERR_INVALID_ARG_VALUE, ERR_INVALID_HANDLE_TYPE, ERR_MISSING_ARGS, ERR_SOCKET_CLOSED, ERR_SOCKET_CLOSED_BEFORE_CONNECTION,
   },
 } = require('internal/codes');
-const { validateAbortSignal, validateNumber, validateString } = require('internal/validators');
+const { validateNumber, validateString } = require('internal/validators');
 const { kNormalized, normalizeArgs, handleFor } = require('internal/net/arguments');
 const { errnoException } = require('internal/net/errors');
 const { kTimeout, setStreamTimeout } = require('internal/net/timeout');
-const { clearTimeout } = require('timers');
+const { clearTimeout, setImmediate } = require('timers');
 const net = binding('net');
 
 const EOF = -4095;
@@ -29,6 +29,7 @@ const kKeepAliveDelay = Symbol('keepAliveInitialDelay');
 const kUserBuffer = Symbol('buffer');
 const kUserBufferMaker = Symbol('bufferMaker');
 const kUserBufferCallback = Symbol('bufferCallback');
+const kUserRest = Symbol('bufferRest');
 
 function Socket(options) {
   if (!(this instanceof Socket)) return new Socket(options);
@@ -43,6 +44,7 @@ function Socket(options) {
   this[kBytesRead] = 0;
   this[kBytesWritten] = 0;
   this[kUserBuffer] = null;
+  this[kUserRest] = null;
   this._closeAfterHandlingError = false;
   Duplex.call(this, options);
   this._pendingData = null;
@@ -59,7 +61,6 @@ function Socket(options) {
   this.on('end', onEnd);
   attach(this);
   if (this._handle && options.readable !== false) beginReading(this, options);
-  if (options.signal) addAbortSignal(options.signal, this);
 }
 Object.setPrototypeOf(Socket.prototype, Duplex.prototype);
 Object.setPrototypeOf(Socket, Duplex);
@@ -75,7 +76,6 @@ function checked(options) {
     validateNumber(options.keepAliveInitialDelay, 'options.keepAliveInitialDelay');
     if (options.keepAliveInitialDelay < 0) options.keepAliveInitialDelay = 0;
   }
-  if (options.signal) validateAbortSignal(options.signal, 'options.signal');
   options.allowHalfOpen = Boolean(options.allowHalfOpen);
   // It comes when the handle is closed, and text is written as it is.
   options.emitClose = false;
@@ -97,13 +97,8 @@ function takeHandle(socket, options) {
 function takeUserBuffer(socket, onread) {
   if (onread === null || typeof onread !== 'object' || typeof onread.callback !== 'function' ||
       !(onread.buffer instanceof Uint8Array || typeof onread.buffer === 'function')) return;
-  if (typeof onread.buffer === 'function') {
-    socket[kUserBuffer] = true;
-    socket[kUserBufferMaker] = onread.buffer;
-  } else {
-    socket[kUserBuffer] = onread.buffer;
-    socket[kUserBufferMaker] = null;
-  }
+  socket[kUserBufferMaker] = typeof onread.buffer === 'function' ? onread.buffer : null;
+  socket[kUserBuffer] = socket[kUserBufferMaker] ? socket[kUserBufferMaker]() : onread.buffer;
   socket[kUserBufferCallback] = onread.callback;
 }
 
@@ -132,7 +127,7 @@ function onRead(socket, handle, count, bytes) {
   socket._unrefTimer();
   if (count > 0) {
     if (socket.destroyed) return;
-    const wantsMore = socket[kUserBuffer] ? giveToUser(socket, bytes) : socket.push(asBuffer(bytes));
+    const wantsMore = socket[kUserBuffer] ? giveToUser(socket, new Uint8Array(bytes)) : socket.push(asBuffer(bytes));
     if (!wantsMore) stopReading(socket, handle);
   } else if (count !== EOF) {
     socket.destroy(errnoException(count, 'read'));
@@ -151,22 +146,40 @@ function stopReading(socket, handle) {
   if (error) socket.destroy(errnoException(error, 'read'));
 }
 
-// In pieces that fit into the script's buffer.
+// In pieces that fit into the script's buffer. Where the script stops reading, the rest waits.
 function giveToUser(socket, bytes) {
-  let wantsMore = true;
-  for (let at = 0; at < bytes.byteLength && !socket.destroyed;) {
-    if (socket[kUserBufferMaker]) socket[kUserBuffer] = socket[kUserBufferMaker]();
+  let at = 0;
+  while (at < bytes.length && !socket.destroyed) {
     const buffer = socket[kUserBuffer];
-    const piece = new Uint8Array(bytes, at, Math.min(buffer.length, bytes.byteLength - at));
+    const piece = bytes.subarray(at, at + buffer.length);
     buffer.set(piece);
     at += piece.length;
-    if (socket[kUserBufferCallback](piece.length, buffer) === false) wantsMore = false;
-    if (piece.length === 0) break;
+    const wantsMore = socket[kUserBufferCallback](piece.length, buffer) !== false && piece.length > 0;
+    if (socket[kUserBufferMaker]) socket[kUserBuffer] = socket[kUserBufferMaker]();
+    if (wantsMore && socket._handle?.reading) continue;
+    if (at < bytes.length) socket[kUserRest] = bytes.subarray(at);
+    return wantsMore;
   }
-  return wantsMore;
+  return true;
+}
+
+// What was left when the script stopped reading comes first, in a turn of its own as it would from the kernel.
+function giveRest(socket, handle) {
+  handle.reading = true;
+  setImmediate(() => {
+    const rest = socket[kUserRest];
+    if (socket.destroyed || !handle.reading || rest === null) return;
+    socket[kUserRest] = null;
+    if (!giveToUser(socket, rest)) handle.reading = false;
+    else if (socket._handle?.reading && socket[kUserRest] === null) startReading(socket);
+  });
 }
 
 function startReading(socket) {
+  if (socket[kUserRest]) {
+    giveRest(socket, socket._handle);
+    return;
+  }
   socket._handle.reading = true;
   const error = socket._handle.readStart();
   if (error) socket.destroy(errnoException(error, 'read'));
@@ -307,7 +320,7 @@ prototype.resetAndDestroy = function resetAndDestroy() {
 
 prototype._reset = function _reset() {
   this.resetAndClosing = true;
-  return this.destroySoon();
+  return this.destroy();
 };
 
 prototype._destroy = function _destroy(exception, callback) {
@@ -318,7 +331,7 @@ prototype._destroy = function _destroy(exception, callback) {
     callback(exception);
   } else {
     callback(exception);
-    process.nextTick(() => this.emit('close', Boolean(exception)));
+    process.nextTick(() => this.emit('close'));
   }
   const server = this._server;
   if (server) {
@@ -351,6 +364,7 @@ function closeHandle(socket, hasFailed) {
 prototype.connect = function connect(...args) {
   const normalized = Array.isArray(args[0]) && args[0][kNormalized] ? args[0] : normalizeArgs(args);
   const [options, callback] = normalized;
+  if (options.port === undefined && options.path == null) throw new ERR_MISSING_ARGS(['options', 'port', 'path']);
   if (this.write !== Socket.prototype.write) this.write = Socket.prototype.write;
   if (this.destroyed) {
     this._handle = null;

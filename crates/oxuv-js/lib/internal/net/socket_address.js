@@ -53,7 +53,7 @@ class SocketAddress {
   }
 
   [inspect.custom](depth, options) {
-    if (depth < 0) return this;
+    if (depth < 0) return '[SocketAddress]';
     return `SocketAddress ${inspect(this.toJSON(), { ...options, depth: options.depth == null ? null : options.depth - 1 })}`;
   }
 }
