@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oxuv::{Async, Loop};
 use oxuv::node::{End, Platform};
+use oxuv::{Async, Loop};
 use oxuv_js_bytes::CountAll;
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
 
