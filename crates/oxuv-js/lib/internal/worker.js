@@ -113,7 +113,8 @@ class Worker extends EventEmitter {
     const { Readable, Writable } = require('stream');
     this.stdin = !stdin ? null : new Writable({
       write: (chunk, encoding, callback) => {
-        this.#send({ type: 'input', chunk: new Uint8Array(chunk) });
+        const copy = new Uint8Array(chunk);
+        this.#send({ type: 'input', chunk: copy }, [copy.buffer]);
         callback();
       },
       final: (callback) => {
@@ -128,9 +129,9 @@ class Worker extends EventEmitter {
     }
   }
 
-  #send(message) {
-    const { bytes } = pack(message, []);
-    this.#channel?.post(bytes, [], []);
+  #send(message, transfer = []) {
+    const { bytes, buffers } = pack(message, transfer);
+    this.#channel?.post(bytes, buffers, []);
   }
 
   #told(message) {
@@ -139,7 +140,7 @@ class Worker extends EventEmitter {
         this.emit('online');
         break;
       case 'output':
-        this[message.name].push(typeof message.chunk === 'string' ? Buffer.from(message.chunk, message.encoding) : Buffer.from(message.chunk));
+        this[message.name].push(typeof message.chunk === 'string' ? Buffer.from(message.chunk, message.encoding) : asBuffer(message.chunk));
         break;
       case 'outOfMemory':
         this.#fail(new codes.ERR_WORKER_OUT_OF_MEMORY('JS heap out of memory'));
@@ -209,5 +210,8 @@ class Worker extends EventEmitter {
 function read([bytes, buffers, ports]) {
   return unpack(bytes, buffers, ports.map(portOf));
 }
+
+// Its memory came with the message.
+const asBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 module.exports = { Worker };

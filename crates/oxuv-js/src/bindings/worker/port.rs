@@ -30,6 +30,8 @@ struct Inner {
     /// What wakes this thread's loop, from the first `listen` on.
     wake: RefCell<Option<Async>>,
     is_started: Cell<bool>,
+    /// Closed by the script's side, which is not told yet.
+    is_closing: Cell<bool>,
 }
 
 /// Two ports that are connected.
@@ -45,7 +47,12 @@ pub(super) fn named(ctx: Ctx<'_>, name: String) -> Result<Class<'_, Port>> {
 
 impl Port {
     pub(super) fn wrap<'js>(ctx: &Ctx<'js>, end: Endpoint) -> Result<Class<'js, Port>> {
-        let inner = Inner { end: RefCell::new(Some(end)), wake: RefCell::default(), is_started: Cell::default() };
+        let inner = Inner {
+            end: RefCell::new(Some(end)),
+            wake: RefCell::default(),
+            is_started: Cell::default(),
+            is_closing: Cell::default(),
+        };
         Class::instance(ctx.clone(), Port { inner: Rc::new(inner) })
     }
 
@@ -70,8 +77,10 @@ impl Port {
         let (message, close) = (Caller::new(&ctx, onmessage), Cell::new(Some(Caller::new(&ctx, onclose))));
         let inner = Rc::clone(&self.inner);
         let wake = Async::new(&host(&ctx).lp, move |wake| {
-            inner.woken(wake, &message);
-            if inner.end.borrow().as_ref().is_some_and(Endpoint::is_over) {
+            if !inner.is_closing.get() {
+                inner.woken(wake, &message);
+            }
+            if inner.is_closing.get() || inner.end.borrow().as_ref().is_some_and(Endpoint::is_over) {
                 inner.end.take();
             }
             // Closed by this or by the other side; one that has gone to somebody else has closed its handle.
@@ -105,7 +114,9 @@ impl Port {
     /// Sends a message to the other end. What goes with it is gone from here: the script's side empties the buffers.
     fn post<'js>(&self, bytes: Bytes, buffers: Vec<Bytes>, ports: Vec<Class<'js, Port>>) {
         let ends = ports.iter().filter_map(|port| port.borrow().take_end()).collect();
-        if let Some(end) = &*self.inner.end.borrow() {
+        if let Some(end) = &*self.inner.end.borrow()
+            && !self.inner.is_closing.get()
+        {
             end.send(Message { bytes: bytes.0, buffers: buffers.into_iter().map(|bytes| bytes.0).collect(), ends });
         }
     }
@@ -122,9 +133,12 @@ impl Port {
         Ok(Some(array))
     }
 
-    /// Closes both ends. What has been sent to the other is still told there.
+    /// Closes both ends. What has been sent to the other is still told there; here, what was there when the telling began.
     fn close(&self) {
-        self.inner.end.take();
+        self.inner.is_closing.set(true);
+        if self.inner.wake.borrow().is_none() {
+            self.inner.end.take();
+        }
         // The loop goes on until that is told.
         self.reference();
         self.inner.wake_up();
@@ -132,7 +146,7 @@ impl Port {
 
     #[qjs(get)]
     fn is_open(&self) -> bool {
-        self.inner.end.borrow().is_some()
+        self.inner.end.borrow().is_some() && !self.inner.is_closing.get()
     }
 
     /// Whether the other is an end of the same channel.
