@@ -103,7 +103,11 @@ class Worker extends EventEmitter {
     this.#ends[0].post(packed.bytes, packed.buffers, packed.ports.map((port) => port._native));
     require('internal/message_port').handOver(packed);
     this.#port = port1;
-    port1.on('message', (message) => this.emit('message', message));
+    port1.on('message', (message) => {
+      // What the worker's start has said was said before.
+      this.#readChannel();
+      this.emit('message', message);
+    });
     port1.on('messageerror', (error) => this.emit('messageerror', error));
     // The thread keeps the loop, not the port.
     port1.unref();
@@ -127,6 +131,10 @@ class Worker extends EventEmitter {
       if (isKept) continue;
       stream.on('data', (chunk) => process[name].write(chunk));
     }
+  }
+
+  #readChannel() {
+    for (let parts; (parts = this.#channel?.receive());) this.#told(read(parts));
   }
 
   #send(message, transfer = []) {
@@ -162,7 +170,7 @@ class Worker extends EventEmitter {
   #exited(code, problem) {
     this.#thread = undefined;
     try {
-      for (let parts; (parts = this.#channel.receive());) this.#told(read(parts));
+      this.#readChannel();
       if (problem === 'memory') this.#fail(new codes.ERR_WORKER_OUT_OF_MEMORY('JS heap out of memory'));
       if (problem === 'start') this.#fail(new codes.ERR_WORKER_INIT_FAILED('its thread has failed'));
     } finally {
