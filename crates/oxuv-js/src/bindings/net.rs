@@ -110,14 +110,14 @@ fn format_ip(bytes: Vec<u8>) -> Option<String> {
 }
 
 /// An address, and the zone behind it.
-fn parse(text: &str) -> Option<(IpAddr, &str)> {
+pub(super) fn parse(text: &str) -> Option<(IpAddr, &str)> {
     let Some((address, zone)) = text.split_once('%') else { return Some((text.parse().ok()?, "")) };
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
     let is_zone = !zone.is_empty() && zone.bytes().all(is_plain);
     is_zone.then_some((IpAddr::V6(address.parse::<Ipv6Addr>().ok()?), zone))
 }
 
-fn socket_address(address: &str, port: u16) -> oxuv::Result<SocketAddr> {
+pub(super) fn socket_address(address: &str, port: u16) -> oxuv::Result<SocketAddr> {
     Ok(match parse(address).ok_or(Errno::EINVAL)? {
         (IpAddr::V6(ip), zone) if !zone.is_empty() => SocketAddrV6::new(ip, port, 0, scope(zone)?).into(),
         (ip, _) => SocketAddr::new(ip, port),
@@ -125,7 +125,7 @@ fn socket_address(address: &str, port: u16) -> oxuv::Result<SocketAddr> {
 }
 
 /// The number of an interface.
-fn scope(zone: &str) -> oxuv::Result<u32> {
+pub(super) fn scope(zone: &str) -> oxuv::Result<u32> {
     if let Ok(number) = zone.parse() {
         return Ok(number);
     }
@@ -227,14 +227,14 @@ pub(super) fn peer_address(stream: &AnyStream, out: &Object<'_>) -> Result<i32> 
 }
 
 /// The address without the port.
-fn text_of(address: &SocketAddr) -> String {
+pub(super) fn text_of(address: &SocketAddr) -> String {
     match address {
         SocketAddr::V6(address) if address.scope_id() != 0 => format!("{}%{}", address.ip(), address.scope_id()),
         _ => address.ip().to_string(),
     }
 }
 
-fn describe(out: &Object<'_>, address: oxuv::Result<SocketAddr>) -> Result<i32> {
+pub(super) fn describe(out: &Object<'_>, address: oxuv::Result<SocketAddr>) -> Result<i32> {
     let address = match address {
         Ok(address) => address,
         Err(errno) => return Ok(errno.code()),
