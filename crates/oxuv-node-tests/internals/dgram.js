@@ -5,6 +5,7 @@ const dgram = require('dgram');
 
 const socket = dgram.createSocket('udp4');
 const kStateSymbol = Object.getOwnPropertySymbols(socket).find((symbol) => symbol.description === 'state symbol');
+const UDP = socket[kStateSymbol].handle.constructor;
 socket.close();
 
-module.exports = { kStateSymbol };
+module.exports = { kStateSymbol, UDP, _createSocketHandle: dgram._createSocketHandle };

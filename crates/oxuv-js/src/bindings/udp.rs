@@ -60,7 +60,7 @@ fn interface_of(text: &str, is_v4: bool) -> oxuv::Result<Interface> {
     match parse(text).ok_or(Errno::EINVAL)? {
         (IpAddr::V4(ip), _) if is_v4 => Ok(Interface::Address(ip)),
         (IpAddr::V6(_), "") if !is_v4 => Ok(Interface::Index(0)),
-        (IpAddr::V6(_), zone) if !is_v4 => Ok(Interface::Index(scope(zone)?)),
+        (IpAddr::V6(_), zone) if !is_v4 => Ok(Interface::Index(scope(zone))),
         _ => Err(Errno::EINVAL),
     }
 }

@@ -1,6 +1,7 @@
 // The options of a socket of datagrams.
 'use strict';
 
+const { inspect } = require('util');
 const { codes } = require('internal/codes');
 const { errnoException } = require('internal/net/errors');
 const { validateNumber, validateString } = require('internal/validators');
@@ -24,10 +25,20 @@ function bufferError(errno, receives) {
   const syscall = `uv_${receives ? 'recv' : 'send'}_buffer_size`;
   const error = new Error(`Could not get or set buffer size: ${syscall} returned ${code} (${message})`);
   error.stack = error.stack.replace('Error:', 'SystemError [ERR_SOCKET_BUFFER_SIZE]:');
-  const hidden = { name: 'SystemError' };
-  const shown = { code: 'ERR_SOCKET_BUFFER_SIZE', info: { errno, code, message, syscall }, errno, syscall };
-  for (const [key, value] of Object.entries(hidden)) Object.defineProperty(error, key, { value, writable: true, configurable: true });
-  return Object.assign(error, shown);
+  const info = { errno, code, message, syscall };
+  Object.defineProperty(error, 'name', { value: 'SystemError', writable: true, configurable: true });
+  Object.assign(error, { code: 'ERR_SOCKET_BUFFER_SIZE', info });
+  for (const key of ['errno', 'syscall']) {
+    Object.defineProperty(error, key, {
+      get: () => info[key], set(value) { info[key] = value; }, enumerable: true, configurable: true,
+    });
+  }
+  // The getters are shown with their values.
+  Object.defineProperty(error, inspect.custom, {
+    value(depth, options) { return inspect(this, { ...options, getters: true, customInspect: false }); },
+    writable: true, configurable: true,
+  });
+  return error;
 }
 
 function methods({ healthCheck }) {

@@ -42,6 +42,10 @@ class Handle {
     this.native = other.native;
   }
 
+  bind6(...args) {
+    return this.native.bind(...args);
+  }
+
   get fd() {
     return this.native.fd;
   }
