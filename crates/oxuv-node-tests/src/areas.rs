@@ -70,6 +70,7 @@ pub(crate) const AREAS: &[Area] = &[
     Area { name: "readline", prefixes: &["readline"] },
     Area { name: "tty", prefixes: &["tty"] },
     Area { name: "perf", prefixes: &["perf"] },
+    Area { name: "http", prefixes: &["http-", "http."] },
     Area { name: "async-hooks", prefixes: &["async-hooks", "async-local", "async-wrap", "als", "diagnostics"] },
     Area { name: "fs", prefixes: &["fs-", "file-", "filehandle-", "stream2-fs"] },
     Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },

@@ -4,7 +4,7 @@
 const { IncomingMessage } = require('internal/http/incoming');
 const { readStart, readStop } = require('internal/http/common');
 const native = binding('http');
-const { now } = binding('timers');
+const now = performance.now;
 
 const { methods } = native;
 const REQUEST = 1, RESPONSE = 2;
