@@ -81,6 +81,8 @@ const E = Error, T = TypeError, R = RangeError;
 const table = {
   ERR_AMBIGUOUS_ARGUMENT: [T, (name, why) => `The "${name}" argument is ambiguous. ${why}`],
   ERR_ARG_NOT_ITERABLE: [T, (what) => `${what} must be iterable`],
+  ERR_ASYNC_CALLBACK: [T, (name) => `${name} must be a function`],
+  ERR_ASYNC_TYPE: [T, (type) => `Invalid name for async "type": ${type}`],
   ERR_BUFFER_OUT_OF_BOUNDS: [R, (name) => (name ? `"${name}" is outside of buffer bounds` : 'Attempt to access memory outside buffer bounds')],
   ERR_CHILD_CLOSED_BEFORE_REPLY: [E, 'Child closed before reply received'],
   ERR_CHILD_PROCESS_IPC_REQUIRED: [E, (name) => `Forked processes must have an IPC channel, missing value 'ipc' in ${name}`],
@@ -110,6 +112,7 @@ const table = {
   ERR_INVALID_ARG_TYPE: [T, invalidArgType],
   ERR_INVALID_ARG_VALUE: [T, invalidArgValue],
   ERR_INVALID_ARG_VALUE_RANGE: [R, invalidArgValue, 'ERR_INVALID_ARG_VALUE'],
+  ERR_INVALID_ASYNC_ID: [R, (name, id) => `Invalid ${name} value: ${id}`],
   ERR_INVALID_BUFFER_SIZE: [R, (size) => `Buffer size must be a multiple of ${size}`],
   ERR_INVALID_CALLBACK: [T, (value) => `Callback must be a function. Received ${inspect(value)}`],
   ERR_INVALID_CHAR: [T, (name, field) => `Invalid character in ${name}${field === undefined ? '' : ` ["${field}"]`}`],
