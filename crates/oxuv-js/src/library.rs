@@ -63,4 +63,5 @@ pub(crate) const PUBLIC: &[&str] = &[
     "url",
     "util",
     "util/types",
+    "worker_threads",
 ];

@@ -87,7 +87,10 @@ const table = {
   ERR_CHILD_CLOSED_BEFORE_REPLY: [E, 'Child closed before reply received'],
   ERR_CHILD_PROCESS_IPC_REQUIRED: [E, (name) => `Forked processes must have an IPC channel, missing value 'ipc' in ${name}`],
   ERR_CHILD_PROCESS_STDIO_MAXBUFFER: [R, (name) => `${name} maxBuffer length exceeded`],
+  ERR_CLOSED_MESSAGE_PORT: [E, 'Cannot send data on closed MessagePort'],
   ERR_CONSOLE_WRITABLE_STREAM: [T, (name) => `Console expects a writable stream instance for ${name}`],
+  ERR_CONSTRUCT_CALL_INVALID: [T, 'Constructor cannot be called'],
+  ERR_CONSTRUCT_CALL_REQUIRED: [T, (name) => `Class constructor ${name} cannot be invoked without \`new\``],
   ERR_DIR_CLOSED: [E, 'Directory handle was closed'],
   ERR_DIR_CONCURRENT_OPERATION: [E, 'Cannot do synchronous work on directory handle with concurrent asynchronous operations'],
   ERR_ENCODING_INVALID_ENCODED_DATA: [T, (encoding) => `The encoded data was not valid for encoding ${encoding}`],
@@ -133,6 +136,7 @@ const table = {
   ERR_INVALID_STATE: [E, (why) => `Invalid state: ${why}`],
   ERR_INVALID_SYNC_FORK_INPUT: [T, (input) => `Asynchronous forks do not support Buffer, TypedArray, DataView or string input: ${input}`],
   ERR_INVALID_THIS: [T, (type) => `Value of "this" must be of type ${type}`],
+  ERR_INVALID_TRANSFER_OBJECT: [T, 'Found invalid object in transferList'],
   ERR_INVALID_TUPLE: [T, (name, what) => `${name} must be an iterable ${what} tuple`],
   ERR_INVALID_URI: [URIError, 'URI malformed'],
   ERR_INVALID_URL: [T, 'Invalid URL'],
@@ -143,6 +147,7 @@ const table = {
   ERR_IPC_SYNC_FORK: [E, 'IPC cannot be used with synchronous forks'],
   ERR_METHOD_NOT_IMPLEMENTED: [E, (name) => `The ${name} method is not implemented`],
   ERR_MISSING_ARGS: [T, missingArgs],
+  ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST: [T, 'Object that needs transfer was found in message but not listed in transferList'],
   ERR_MODULE_NOT_FOUND: [E, (path, base, what = 'package') => `Cannot find ${what} '${path}' imported from ${base}`],
   ERR_MULTIPLE_CALLBACK: [E, 'Callback called multiple times'],
   ERR_OPERATION_FAILED: [E, (why) => `Operation failed: ${why}`],
@@ -187,6 +192,15 @@ const table = {
   ERR_UNSUPPORTED_DIR_IMPORT: [E, (path, base) => `Directory import '${path}' is not supported resolving ES modules imported from ${base}`],
   ERR_USE_AFTER_CLOSE: [E, (name) => `${name} was closed`],
   ERR_VALID_PERFORMANCE_ENTRY_TYPE: [E, 'At least one valid performance entry type is required'],
+  ERR_WORKER_INIT_FAILED: [E, (why) => `Worker initialization failure: ${why}`],
+  ERR_WORKER_INVALID_EXEC_ARGV: [E, (flags, what = 'invalid execArgv flags') => `Initiated Worker with ${what}: ${flags.join(', ')}`],
+  ERR_WORKER_NOT_RUNNING: [E, 'Worker instance not running'],
+  ERR_WORKER_OUT_OF_MEMORY: [E, (what) => `Worker terminated due to reaching memory limit: ${what}`],
+  ERR_WORKER_PATH: [T, (name) => 'The worker script or module filename must be an absolute path or a relative path starting with \'./\' ' +
+    `or '../'.${name.startsWith('file://') ? ' Wrap file:// URLs with `new URL`.' : ''}${name.startsWith('data:text/javascript')
+      ? ' Wrap data: URLs with `new URL`.' : ''} Received "${name}"`],
+  ERR_WORKER_UNSERIALIZABLE_ERROR: [E, 'Serializing an uncaught exception failed'],
+  ERR_WORKER_UNSUPPORTED_OPERATION: [T, (name) => `${name} is not supported in workers`],
 };
 
 // An error without the cost of a stack, which is taken afterwards.
