@@ -176,7 +176,9 @@ impl<'js> List<'js> {
                 self.push(head.method as i32 + i32::from(head.status))?;
                 self.push(text(ctx, head.text)?)?;
                 self.push(fields(ctx, &head.fields)?)?;
-                self.push(i32::from(traits.keeps_alive) + 2 * i32::from(traits.upgrades) + 4 * i32::from(traits.expects))
+                self.push(
+                    i32::from(traits.keeps_alive) + 2 * i32::from(traits.upgrades) + 4 * i32::from(traits.expects),
+                )
             }
             Event::Body(range) => {
                 self.push(event::BODY)?;
