@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use runner::{program, run};
 
-const EXAMPLES: [&str; 5] = ["event_system", "late_timer", "phases", "timeout_or_immediate", "unref"];
+const EXAMPLES: [&str; 6] = ["event_system", "late_timer", "phases", "tcp_echo", "timeout_or_immediate", "unref"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
@@ -103,4 +103,14 @@ fn events_are_made_by_hand() {
         "listeners to greetings: 0",
     ];
     assert_eq!(lines("event_system"), expected);
+}
+
+#[test]
+fn an_echo_comes_back_whole() {
+    let mut lines = lines("tcp_echo");
+    // Which side hears of the end first, the kernel decides.
+    lines[1..].sort();
+    let expected =
+        ["the server has a connection", "the client has got 10000005 bytes back", "the server has closed it"];
+    assert_eq!(lines, expected);
 }
