@@ -17,6 +17,12 @@ const MODULES: ScaBundleData<&[u8]> = include!(concat!(env!("OUT_DIR"), "/librar
 
 /// Those that scripts may require, also as `node:name`. `module` is the file `modules`. One a line: `build.rs` reads this list, too.
 pub(crate) const PUBLIC: &[&str] = &[
+    "_http_agent",
+    "_http_client",
+    "_http_common",
+    "_http_incoming",
+    "_http_outgoing",
+    "_http_server",
     "_stream_duplex",
     "_stream_passthrough",
     "_stream_readable",
@@ -24,9 +30,14 @@ pub(crate) const PUBLIC: &[&str] = &[
     "_stream_writable",
     "assert",
     "assert/strict",
+    "async_hooks",
     "buffer",
     "child_process",
     "console",
+    "dgram",
+    "dns",
+    "dns/promises",
+    "diagnostics_channel",
     "events",
     "fs",
     "fs/promises",
@@ -52,4 +63,5 @@ pub(crate) const PUBLIC: &[&str] = &[
     "url",
     "util",
     "util/types",
+    "worker_threads",
 ];

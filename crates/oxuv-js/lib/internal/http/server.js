@@ -9,7 +9,7 @@ const { IncomingMessage } = require('internal/http/incoming');
 const { ServerResponse } = require('internal/http/response');
 const { parseUniqueHeaders, kUniqueHeaders } = require('internal/http/outgoing_headers');
 const { serveConnection, onSocketError } = require('internal/http/connection');
-const { now } = binding('timers');
+const now = performance.now;
 
 const kConnections = Symbol('http.server.connections');
 const kCheckingInterval = Symbol('http.server.connectionsCheckingInterval');
