@@ -157,7 +157,7 @@ fs.cp = function cp(from, to, options, callback) {
     options = undefined;
   }
   checkCallback(callback);
-  copy().cp(from, to, options).then(() => process.nextTick(callback, null), (error) => process.nextTick(callback, error));
+  copy().cp(from, to, options, callback);
 };
 fs.cpSync = function cpSync(from, to, options) { copy().cpSync(from, to, options); };
 

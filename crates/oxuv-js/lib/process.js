@@ -68,6 +68,10 @@ for (const [fd, name] of ['stdin', 'stdout', 'stderr'].entries()) {
   self._own[name] = () => (standard[fd] === undefined && Object.getOwnPropertyDescriptor(self, name)?.get === get
     ? plain ??= require('internal/stdio').plain(fd) : self[name]);
 }
+self.openStdin = function openStdin() {
+  self.stdin.resume();
+  return self.stdin;
+};
 // Listeners for signals come and go by the functions of all listeners.
 const isSignal = (name) => typeof name === 'string' && name.startsWith('SIG');
 self.on('newListener', (name) => { if (isSignal(name)) require('internal/signals').added(name); });

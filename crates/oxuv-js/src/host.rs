@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::io::Write;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
 use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Timers};
@@ -12,7 +13,7 @@ use rquickjs::{
 };
 
 use crate::Options;
-use crate::bindings::Descriptors;
+use crate::bindings::{Descriptors, Endpoint, Life, Problem, Threads};
 use crate::queues::{DueImmediates, DueTimers, TimerKeys};
 
 /// A function of the script's side, kept by the loop's side.
@@ -69,6 +70,11 @@ pub(crate) struct Host {
     ending: Cell<Option<i32>>,
     /// True from an exception to the next drain that comes to its end.
     has_rest: Cell<bool>,
+    /// Of a worker, its course, and its end of the channel to who started it.
+    pub(crate) life: Option<Arc<Life>>,
+    pub(crate) parent: Cell<Option<Endpoint>>,
+    /// The workers that this script has started.
+    pub(crate) threads: Threads,
     /// Memory that is given back when the script has used up its own, so that somebody can say so.
     spare: Cell<Option<Persistent<Value<'static>>>>,
 }
@@ -98,7 +104,13 @@ fn most_resident() -> usize {
 }
 
 impl Host {
-    pub(crate) fn new(lp: LoopRef, context: Context, options: Options) -> oxuv::Result<Rc<Host>> {
+    pub(crate) fn new(
+        lp: LoopRef,
+        context: Context,
+        options: Options,
+        worker: Option<(Arc<Life>, Endpoint)>,
+    ) -> oxuv::Result<Rc<Host>> {
+        let (life, parent) = worker.unzip();
         let host = Rc::new(Host {
             lp,
             context,
@@ -113,6 +125,9 @@ impl Host {
             ending: Cell::new(None),
             has_rest: Cell::new(false),
             spare: Cell::new(None),
+            life,
+            parent: Cell::new(parent),
+            threads: Threads::default(),
         });
         let _ = host.timers.set(Timers::new(&host.lp, Rc::new(DueTimers::of(&host)))?);
         let _ = host.immediates.set(Immediates::new(&host.lp, Rc::new(DueImmediates::of(&host)))?);
@@ -162,7 +177,7 @@ impl Host {
     }
 
     pub(crate) fn is_ending(&self) -> bool {
-        self.ending.get().is_some()
+        self.ending.get().is_some() || self.life.as_ref().is_some_and(|life| life.is_stopping())
     }
 
     /// Calls a function of the script from the loop, then runs ticks and microtasks: what Node does around each callback.
@@ -290,7 +305,11 @@ impl Host {
             Ok(_) => Outcome::Stop,
             Err(error) => {
                 // Only when memory or stack is short: the script's side could not even say so.
-                say(&if self.options.max_memory.is_some() { "out of memory".to_owned() } else { error.to_string() });
+                match &self.life {
+                    Some(life) => life.set_problem(Problem::Memory),
+                    None if self.options.max_memory.is_some() => say("out of memory"),
+                    None => say(&error.to_string()),
+                }
                 self.end(1);
                 Outcome::Stop
             }
@@ -315,8 +334,12 @@ impl Host {
         if let Err(thrown) = noted.catch(ctx)
             && !thrown.to_string().contains("call stack")
         {
-            say("out of memory");
-            std::process::exit(1);
+            let Some(life) = &self.life else {
+                say("out of memory");
+                std::process::exit(1);
+            };
+            life.set_problem(Problem::Memory);
+            self.end(1);
         }
     }
 

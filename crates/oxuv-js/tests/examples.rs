@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use runner::{program, run};
 
-const EXAMPLES: [&str; 5] = ["event_system", "late_timer", "phases", "timeout_or_immediate", "unref"];
+const EXAMPLES: [&str; 6] = ["event_system", "late_timer", "phases", "timeout_or_immediate", "udp_ping", "unref"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
@@ -103,4 +103,11 @@ fn events_are_made_by_hand() {
         "listeners to greetings: 0",
     ];
     assert_eq!(lines("event_system"), expected);
+}
+
+#[test]
+fn datagrams_are_answered() {
+    let expected =
+        ["pong 1: 6 bytes", "pong 2: 6 bytes", "pong 3: 6 bytes", "3 of 4 datagrams were answered", "the end"];
+    assert_eq!(lines("udp_ping"), expected);
 }

@@ -171,6 +171,7 @@ module.exports = {
   canCreateSymLink: () => true,
   skipIfInspectorDisabled: () => skip('no inspector'),
   skipIfWorker() {},
+  skipIfDumbTerminal: () => { if (process.env.TERM === 'dumb') skip('a terminal without cursor'); },
   skipIf32Bits() {},
   skipIfEslintMissing: () => skip('no eslint'),
   childShouldThrowAndAbort: () => skip('no abort on uncaught exceptions'),

@@ -28,7 +28,8 @@ pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
 
 /// Runs all microtasks, those included that they add. What `queueMicrotask` runs catches its own exceptions.
 fn run_microtasks(ctx: Ctx<'_>) {
-    while ctx.execute_pending_job() {}
+    let host = host(&ctx);
+    while !host.is_ending() && ctx.execute_pending_job() {}
 }
 
 /// What the command line says about the start.

@@ -20,9 +20,11 @@ mod tty;
 mod udp;
 mod url;
 mod util;
+mod worker;
 
 pub(crate) use fs::Descriptors;
 pub(crate) use modules::{Load, Resolve};
+pub(crate) use worker::{Endpoint, Life, Problem, Threads};
 
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Exception, Object, Result};
@@ -53,6 +55,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "tty" => tty::fill(&object)?,
         "udp" => udp::fill(&object)?,
         "url" => url::fill(&object)?,
+        "worker" => worker::fill(&object)?,
         "util" => util::fill(&object)?,
         _ => return Err(Exception::throw_reference(&ctx, &format!("no binding {name}"))),
     }

@@ -80,10 +80,10 @@ function find(hostname, { family, hints, verbatim }, done) {
     if (!verbatim) list = [...list.filter((each) => each.family === 4), ...list.filter((each) => each.family === 6)];
     done(null, list);
   };
-  // The system takes no name that is longer than this.
   const status = net.lookup(hostname, family, hints, told);
   if (status === 0) return true;
-  process.nextTick(done, dnsException(status === -22 ? -3008 : status, 'getaddrinfo', hostname));
+  // A name with a zero in it is none, but one that is too long is not even asked for.
+  process.nextTick(done, dnsException(hostname.includes('\0') ? -3008 : status, 'getaddrinfo', hostname));
   return false;
 }
 

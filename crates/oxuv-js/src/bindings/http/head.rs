@@ -34,6 +34,7 @@ pub(super) struct Framing {
     pub(super) has_keep_alive: bool,
     pub(super) has_upgrade_option: bool,
     pub(super) has_upgrade: bool,
+    pub(super) has_expect: bool,
 }
 
 /// How strict the reading is.
@@ -235,6 +236,7 @@ impl Framing {
         for (name, value) in fields {
             let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
             match name.len() {
+                6 if is("expect") => framing.has_expect = true,
                 7 if is("upgrade") => framing.has_upgrade = true,
                 10 if is("connection") => framing.take_options(value),
                 14 if is("content-length") => {

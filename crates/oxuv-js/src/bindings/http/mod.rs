@@ -94,7 +94,7 @@ impl HttpParser {
     /// Reads these bytes, and says what is in them: a list of events, each a number and its values.
     ///
     /// * HEAD, minor version, number of the method or status, target or words, names and values of the fields, traits
-    ///   (1: the connection is kept, 2: another protocol may follow)
+    ///   (1: the connection is kept, 2: another protocol may follow, 4: the field `Expect`)
     /// * BODY, begin, end: a part of the bytes given
     /// * END, names and values of the trailers, if there are any
     /// * FAULT, code, reason, how many bytes were good
@@ -176,7 +176,9 @@ impl<'js> List<'js> {
                 self.push(head.method as i32 + i32::from(head.status))?;
                 self.push(text(ctx, head.text)?)?;
                 self.push(fields(ctx, &head.fields)?)?;
-                self.push(i32::from(traits.keeps_alive) + 2 * i32::from(traits.upgrades))
+                self.push(
+                    i32::from(traits.keeps_alive) + 2 * i32::from(traits.upgrades) + 4 * i32::from(traits.expects),
+                )
             }
             Event::Body(range) => {
                 self.push(event::BODY)?;

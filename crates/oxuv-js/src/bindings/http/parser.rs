@@ -21,6 +21,8 @@ pub(super) struct Traits {
     pub(super) keeps_alive: bool,
     /// What follows is, or may become, another protocol.
     pub(super) upgrades: bool,
+    /// The sender waits for an answer before it sends the body.
+    pub(super) expects: bool,
 }
 
 /// What the request was to which a response is parsed.
@@ -384,7 +386,11 @@ impl Outcome {
                 _ => Body::None,
             }),
         };
-        Ok(Outcome { traits: Traits { keeps_alive, upgrades }, state, keeps_alive: keeps_alive || is_interim })
+        Ok(Outcome {
+            traits: Traits { keeps_alive, upgrades, expects: framing.has_expect },
+            state,
+            keeps_alive: keeps_alive || is_interim,
+        })
     }
 }
 
