@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use runner::{program, run};
 
-const EXAMPLES: [&str; 6] = ["event_system", "late_timer", "phases", "timeout_or_immediate", "udp_ping", "unref"];
+const EXAMPLES: [&str; 7] = ["event_system", "late_timer", "phases", "shutdown", "timeout_or_immediate", "udp_ping", "unref"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
