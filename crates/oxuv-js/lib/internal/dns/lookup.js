@@ -4,13 +4,15 @@
 const process = require('process');
 const net = binding('net');
 const { lookupName } = binding('dns');
-const { codes } = require('internal/codes');
+const { codes, make } = require('internal/codes');
 const { validateBoolean, validateNumber, validateOneOf, validatePort, validateString } = require('internal/validators');
 const { dnsException } = require('internal/dns/errors');
 
 const ADDRCONFIG = 32;
 const V4MAPPED = 8;
 const ALL = 16;
+
+const BadPort = make('ERR_SOCKET_BAD_PORT', RangeError, (port) => `Port should be >= 0 and < 65536. Received ${String(port)}.`);
 
 let isVerbatim = true;
 let isWarned = false;
@@ -96,7 +98,12 @@ function warnOf(hostname) {
 
 function checkService(address, port) {
   if (net.isIP(address) === 0) throw new codes.ERR_INVALID_ARG_VALUE('address', address);
-  validatePort(port);
+  try {
+    validatePort(port);
+  } catch {
+    // In Node's words of that time.
+    throw new BadPort(port);
+  }
 }
 
 // Looks up names; then `done(error, hostname, service)`.
