@@ -134,9 +134,9 @@ fn an_endless_line_is_interrupted() {
     // What Ctrl+C does where the program has the terminal for its own.
     let id = rustix::process::Pid::from_child(&session.child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
-    session.expect("\nUncaught Error: Script execution was interrupted by `SIGINT`");
+    session.expect("Uncaught Error: Script execution was interrupted by `SIGINT`");
     ask(&mut session, "Promise.reject(5); 0", "\nUncaught 5\n");
-    ask(&mut session, "setTimeout(() => missing(), 1); 0", "is not defined\n    at REPL3:1:18\n> ");
+    ask(&mut session, "setTimeout(() => missing(), 1); 0", "is not defined\n    at REPL3:1:");
     session.press(".exit\r");
     assert_eq!(session.end().code(), Some(0));
     fs::remove_file(history).unwrap();
