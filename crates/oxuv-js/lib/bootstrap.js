@@ -76,17 +76,32 @@ for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'Perfo
   defineLazy(name, () => requireLibrary('internal/performance')[name]);
 }
 defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
+defineLazy('MessageChannel', () => requireLibrary('internal/message_port').MessageChannel);
+defineLazy('MessagePort', () => requireLibrary('internal/message_port').MessagePort);
+defineLazy('MessageEvent', () => requireLibrary('internal/message_event').MessageEvent);
+defineLazy('BroadcastChannel', () => requireLibrary('internal/broadcast_channel').BroadcastChannel);
 defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
+
+// The engine's own gives its error no message.
+const { any } = { any(iterable) { return requireLibrary('internal/promise_any')(this, iterable); } };
+Object.defineProperty(Promise, 'any', { value: any, writable: true, enumerable: false, configurable: true });
 
 const flags = binding('process').flags();
 if (flags.length > 0) requireLibrary('internal/flags').apply(flags);
 
 return {
-  call: timers.internal.call,
-  drain: ticks.drain,
+  runTimers: timers.internal.runTimers,
+  runImmediates: timers.internal.runImmediates,
+  drain: () => { ticks.drain(); timers.internal.flush(); },
   rejection: ticks.rejection,
   // A script may have taken the function away; the code for that is Node's.
-  uncaught: (error) => (typeof process._fatalException === 'function' ? process._fatalException(error, false) : own.die(error, 6)),
+  uncaught: (error) => {
+    try {
+      return typeof process._fatalException === 'function' ? process._fatalException(error, false) : own.die(error, 6);
+    } finally {
+      timers.internal.flush();
+    }
+  },
   beforeExit: () => process.emit('beforeExit', process.exitCode || 0),
   // Ticks are no longer taken, but promises are kept to the last.
   exit: () => { process._emitExit(); ticks.drain(); return process._emitExit(); },

@@ -5,7 +5,7 @@ const { Console, prepare } = require('internal/console');
 
 const console = Object.create({});
 Object.defineProperty(console, Symbol.toStringTag, { value: 'console', configurable: true });
-prepare(console, { ignoreErrors: true, colorMode: 'auto', step: 2 });
+prepare(console, { isGlobal: true, ignoreErrors: true, colorMode: 'auto', step: 2 });
 Object.defineProperty(console, 'Console', { value: Console, writable: true, enumerable: true, configurable: true });
 
 module.exports = console;

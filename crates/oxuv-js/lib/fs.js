@@ -1,7 +1,7 @@
 // The module `fs`: the callback and the sync forms. The promise forms stand in fs/promises.js.
 'use strict';
 
-const { checkCallback, errorOf, start, sync, toPath } = require('internal/fs/util');
+const { checkCallback, errorOf, own, start, sync, toPath } = require('internal/fs/util');
 const requests = require('internal/fs/requests');
 
 const lazy = (name) => () => require(name);
@@ -9,7 +9,15 @@ const whole = lazy('internal/fs/whole');
 const transfer = lazy('internal/fs/transfer');
 const directory = lazy('internal/fs/directory');
 const several = lazy('internal/fs/several');
+const remove = lazy('internal/fs/remove');
+const copy = lazy('internal/fs/copy');
+const streams = lazy('internal/fs/streams');
+const watches = lazy('internal/fs/watch');
+const watchedFiles = lazy('internal/fs/watch_file');
 const fs = exports;
+
+// While the script's steps are followed, a callback finds the values that are there now.
+const bound = (callback) => (process._own.bind === undefined ? callback : process._own.bind(callback));
 
 // The callback comes last; arguments between it and the first may be left out.
 function takeCallback(args, count) {
@@ -26,7 +34,7 @@ const CALLBACK_FIRST = new Set(['stat', 'lstat', 'fstat', 'readlink', 'rename', 
 const named = (name, method) => Object.defineProperty(method, 'name', { value: name, configurable: true });
 
 // The requests with one call.
-for (const name of ['access', 'open', 'close', 'lstat', 'fstat', 'statfs', 'mkdir', 'mkdtemp', 'rmdir', 'rename', 'unlink', 'copyFile', 'link',
+for (const name of ['access', 'open', 'close', 'lstat', 'fstat', 'statfs', 'mkdir', 'mkdtemp', 'rename', 'unlink', 'copyFile', 'link',
   'symlink', 'readlink', 'ftruncate', 'chmod', 'fchmod', 'chown', 'fchown', 'lchown', 'utimes', 'futimes', 'lutimes', 'fsync', 'fdatasync',
   'stat']) {
   const make = requests[name];
@@ -34,7 +42,7 @@ for (const name of ['access', 'open', 'close', 'lstat', 'fstat', 'statfs', 'mkdi
     const callback = takeCallback(args, make.length);
     if (CALLBACK_FIRST.has(name)) checkCallback(callback);
     const made = make(...args);
-    start(made, checkCallback(callback));
+    start(made, bound(checkCallback(callback)));
   });
   fs[`${name}Sync`] = named(`${name}Sync`, (...args) => sync(make(...args)));
 }
@@ -64,13 +72,13 @@ for (const name of ['stat', 'lstat']) {
 }
 
 // Those with several: name, from where.
-for (const [names, from] of [[['rm', 'truncate', 'realpath'], several], [['readdir', 'opendir'], directory]]) {
+for (const [names, from] of [[['truncate', 'realpath'], several], [['rm', 'rmdir'], remove], [['readdir', 'opendir'], directory]]) {
   for (const name of names) {
     fs[name] = named(name, (...args) => {
       const callback = takeCallback(args, 2);
       if (CALLBACK_FIRST.has(name)) checkCallback(callback, name === 'opendir' ? 'callback' : 'cb');
       while (args.length < 2) args.push(undefined);
-      from()[name](...args, callback);
+      from()[name](...args, bound(callback));
     });
     fs[`${name}Sync`] = named(`${name}Sync`, (...args) => from()[`${name}Sync`](...args));
   }
@@ -78,7 +86,7 @@ for (const [names, from] of [[['rm', 'truncate', 'realpath'], several], [['readd
 fs.realpath.native = named('native', (...args) => {
   const callback = takeCallback(args, 2);
   checkCallback(callback);
-  start(requests.realpath(...args), callback);
+  start(requests.realpath(...args), bound(callback));
 });
 fs.realpathSync.native = named('native', (path, options) => sync(requests.realpath(path, options)));
 
@@ -108,13 +116,13 @@ fs.existsSync = function existsSync(path) {
 fs.readFile = function readFile(path, options, callback) {
   callback ||= options;
   checkCallback(callback);
-  whole().readFile(typeof path === 'number' ? path : toPath(path), options, callback);
+  whole().readFile(typeof path === 'number' ? path : toPath(path), options, bound(callback));
 };
 fs.readFileSync = function readFileSync(path, options) { return whole().readFileSync(path, options); };
 fs.writeFile = function writeFile(path, data, options, callback) {
   callback ||= options;
   checkCallback(callback);
-  whole().writeFile(path, data, options, callback);
+  whole().writeFile(path, data, options, bound(callback));
 };
 fs.writeFileSync = function writeFileSync(path, data, options) { whole().writeFileSync(path, data, options); };
 fs.appendFile = function appendFile(path, data, options, callback) {
@@ -127,7 +135,7 @@ fs.appendFileSync = function appendFileSync(path, data, options) { whole().write
 // The callbacks of these get what was read into or written from, too.
 for (const [name, what] of [['read', 'buffer'], ['write', 'buffer'], ['readv', 'buffers'], ['writev', 'buffers']]) {
   fs[name] = named(name, (...args) => {
-    const callback = checkCallback(takeCallback(args, args.length));
+    const callback = bound(checkCallback(takeCallback(args, args.length)));
     const made = transfer()[name](...args);
     if (made.isEmpty) process.nextTick(callback, null, 0, made[what]);
     else start(made, (error, count) => callback(error, error === null ? count : 0, made[what]));
@@ -144,6 +152,25 @@ for (const [name, what] of [['read', 'buffer'], ['write', 'buffer'], ['readv', '
   });
 }
 
+own.read = fs.read;
+
+fs.cp = function cp(from, to, options, callback) {
+  if (typeof options === 'function') {
+    callback = options;
+    options = undefined;
+  }
+  checkCallback(callback);
+  copy().cp(from, to, options, callback);
+};
+fs.cpSync = function cpSync(from, to, options) { copy().cpSync(from, to, options); };
+
+fs.watch = function watch(path, options, listener) { return watches().watch(path, options, listener); };
+fs.watchFile = function watchFile(path, options, listener) { return watchedFiles().watchFile(path, options, listener); };
+fs.unwatchFile = function unwatchFile(path, listener) { watchedFiles().unwatchFile(path, listener); };
+
+fs.createReadStream = function createReadStream(path, options) { return new fs.ReadStream(path, options); };
+fs.createWriteStream = function createWriteStream(path, options) { return new fs.WriteStream(path, options); };
+
 // Loaded when they are first asked for.
 function define(name, get, isEnumerable = true) {
   Object.defineProperty(fs, name, {
@@ -156,6 +183,10 @@ define('promises', () => require('fs/promises'));
 define('Stats', () => require('internal/fs/stats').Stats);
 define('Dirent', () => require('internal/fs/stats').Dirent);
 define('Dir', () => directory().Dir);
+for (const name of ['ReadStream', 'WriteStream']) {
+  define(name, () => streams()[name]);
+  define(`File${name}`, () => streams()[name]);
+}
 Object.defineProperty(fs, '_toUnixTimestamp', { get: () => require('internal/fs/util').toTime, configurable: true });
 fs.F_OK = 0;
 fs.R_OK = 4;

@@ -54,12 +54,28 @@ for (const name of ['chdir', 'hrtime', 'memoryUsage', 'uptime', 'umask', 'getuid
     configurable: true,
   });
 }
-// Streams are made when they are first asked for.
-for (const [name, make] of [['stdout', () => require('internal/stdio').output(1)], ['stderr', () => require('internal/stdio').output(2)],
-  ['stdin', () => require('internal/stdin')]]) {
-  let stream;
-  Object.defineProperty(self, name, { get: () => (stream ??= make()), enumerable: true, configurable: true });
+for (const name of ['kill', '_kill']) {
+  self[name] = function(...args) { return require('internal/signals')[name](...args); };
+  Object.defineProperty(self[name], 'name', { value: name });
 }
+// Streams are made when they are first asked for. The console does without them until then.
+const standard = [];
+for (const [fd, name] of ['stdin', 'stdout', 'stderr'].entries()) {
+  const get = () => (standard[fd] ??= fd === 0 ? require('internal/stdin') : require('internal/stdio').output(fd));
+  Object.defineProperty(self, name, { get, enumerable: true, configurable: true });
+  if (fd === 0) continue;
+  let plain;
+  self._own[name] = () => (standard[fd] === undefined && Object.getOwnPropertyDescriptor(self, name)?.get === get
+    ? plain ??= require('internal/stdio').plain(fd) : self[name]);
+}
+self.openStdin = function openStdin() {
+  self.stdin.resume();
+  return self.stdin;
+};
+// Listeners for signals come and go by the functions of all listeners.
+const isSignal = (name) => !self._own.isWorker && typeof name === 'string' && name.startsWith('SIG');
+self.on('newListener', (name) => { if (isSignal(name)) require('internal/signals').added(name); });
+self.on('removeListener', (name) => { if (isSignal(name)) require('internal/signals').removed(name); });
 self.on('warning', (warning) => require('internal/process').printWarning(warning));
 
 // A code may be given as digits, too.
@@ -124,7 +140,8 @@ hidden('_triggerUncaught', self._fatalException);
 
 function die(error, code) {
   error = reason(error);
-  native.write(2, `${require('report')(error)}\n`);
+  if (self._own.tellParent !== undefined) self._own.tellParent(error);
+  else native.write(2, `${require('report')(error)}\n`);
   native.reallyExit(code);
 }
 self._own.die = die;

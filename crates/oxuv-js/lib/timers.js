@@ -2,14 +2,26 @@
 'use strict';
 
 const process = require('process');
+const own = process._own;
 const native = binding('timers');
 const errors = require('errors');
+const { drain } = require('ticks');
+const { apply } = Reflect;
 
 const LONGEST = 2 ** 31 - 1;
+// Of a timer: its number while it waits, 0 else.
 const kKey = Symbol('key');
+// In which turn an immediate was made.
+const kTurn = Symbol('turn');
 const kRefed = Symbol('refed');
+// Of a timer that was turned into a number: that.
 const kId = Symbol('asyncId');
-const kHasPrimitive = Symbol('kHasPrimitive');
+
+// The engine's clock, which is read without leaving the engine. Whole milliseconds as the loop's side counts them.
+const { performance } = globalThis;
+const clock = performance.now;
+const sinceBase = performance.timeOrigin - native.base;
+const now = () => Math.floor(clock() + sinceBase);
 
 let lastId = 0;
 // Timers that were turned into a number, which may be cleared by it.
@@ -27,20 +39,18 @@ class Timeout {
     }
     this._idleTimeout = after;
     this._idleStart = null;
-    this._onTimeout = callback;
+    this._onTimeout = own.bind === undefined ? callback : own.bind(callback);
     this._timerArgs = args;
     this._repeat = isRepeat ? after : null;
     this._destroyed = false;
     this[kKey] = 0;
     this[kRefed] = isRefed;
-    this[kId] = ++lastId;
-    this[kHasPrimitive] = false;
   }
 
   ref() {
     if (this[kRefed] === false) {
       this[kRefed] = true;
-      if (this[kKey] !== 0) native.setReferenced(this[kKey], true);
+      setReferenced(this, true);
     }
     return this;
   }
@@ -48,7 +58,7 @@ class Timeout {
   unref() {
     if (this[kRefed]) {
       this[kRefed] = false;
-      if (this[kKey] !== 0) native.setReferenced(this[kKey], false);
+      setReferenced(this, false);
     }
     return this;
   }
@@ -60,7 +70,7 @@ class Timeout {
   refresh() {
     if (this._idleTimeout >= 0) {
       this._destroyed = false;
-      start(this, native.now());
+      start(this, now());
     }
     return this;
   }
@@ -75,26 +85,68 @@ class Timeout {
   }
 
   [Symbol.toPrimitive]() {
-    if (!this[kHasPrimitive]) {
-      this[kHasPrimitive] = true;
-      byNumber.set(this[kId], this);
-    }
-    return this[kId];
+    const id = this[kId] ??= ++lastId;
+    byNumber.set(id, this);
+    return id;
   }
 }
 
-function start(timer, now) {
-  if (timer[kKey]) native.remove(timer[kKey]);
-  timer._idleStart = now;
-  timer[kKey] = native.insert(timer, Math.trunc(timer._idleTimeout), now, timer[kRefed]);
+// The timers that the loop's side has, by their numbers, and the numbers that are free.
+const byKey = [undefined];
+const free = [];
+// Those started since the last call to the loop's side, which costs as much for many as for one: the time that they count from,
+// then a number and a duration for each.
+const MOST = 256;
+const staged = [0];
+
+function start(timer, from) {
+  if (timer[kKey]) leave(timer);
+  if (from !== staged[0] || staged.length > MOST) {
+    flush();
+    staged[0] = from;
+  }
+  const key = free.length !== 0 ? free.pop() : byKey.length;
+  byKey[key] = timer;
+  timer._idleStart = from;
+  timer[kKey] = key;
+  staged.push(timer[kRefed] ? key : -key, timer._idleTimeout | 0);
+}
+
+// Hands over what was started: before the loop's side goes on, and before it is asked of any of it.
+function flush() {
+  if (staged.length === 1) return;
+  try {
+    apply(native.insert, undefined, staged);
+  } finally {
+    staged.length = 1;
+  }
+}
+
+function leave(timer) {
+  const key = timer[kKey];
+  timer[kKey] = 0;
+  byKey[key] = undefined;
+  // Many a timer is stopped before the loop's side has heard of it.
+  const place = staged.length - 2;
+  if (place > 0 && Math.abs(staged[place]) === key) {
+    staged.length = place;
+    free.push(key);
+    return;
+  }
+  flush();
+  // If it is due already, its number stays taken until its turn.
+  if (native.remove(key)) free.push(key);
+}
+
+function setReferenced(timer, isReferenced) {
+  if (timer[kKey] === 0) return;
+  flush();
+  native.setReferenced(timer[kKey], isReferenced);
 }
 
 function destroy(timer) {
   timer._destroyed = true;
-  if (timer[kHasPrimitive]) {
-    timer[kHasPrimitive] = false;
-    byNumber.delete(timer[kId]);
-  }
+  if (timer[kId] !== undefined) byNumber.delete(timer[kId]);
 }
 
 function runTimeout(timer) {
@@ -103,7 +155,7 @@ function runTimeout(timer) {
     destroy(timer);
     return;
   }
-  const now = timer._repeat ? native.now() : 0;
+  const from = timer._repeat ? now() : 0;
   try {
     const args = timer._timerArgs;
     if (args === undefined) timer._onTimeout();
@@ -111,7 +163,7 @@ function runTimeout(timer) {
   } finally {
     if (timer._repeat && timer._idleTimeout !== -1) {
       timer._idleTimeout = timer._repeat;
-      start(timer, now);
+      start(timer, from);
     } else if (timer[kKey] === 0 && !timer._destroyed) {
       destroy(timer);
     }
@@ -125,14 +177,14 @@ function check(callback) {
 function setTimeout(callback, after, ...args) {
   check(callback);
   const timer = new Timeout(callback, after, args.length === 0 ? undefined : args, false, true);
-  start(timer, native.now());
+  start(timer, now());
   return timer;
 }
 
 function setInterval(callback, repeat, ...args) {
   check(callback);
   const timer = new Timeout(callback, repeat, args.length === 0 ? undefined : args, true, true);
-  start(timer, native.now());
+  start(timer, now());
   return timer;
 }
 
@@ -149,24 +201,65 @@ function unenroll(timer) {
   timer._onTimeout = null;
   if (timer._destroyed) return;
   destroy(timer);
-  if (timer[kKey]) native.remove(timer[kKey]);
-  timer[kKey] = 0;
+  if (timer[kKey]) leave(timer);
   timer._idleTimeout = -1;
 }
 
+// The numbers of a list's timers whose time has come, from `dueAt` on.
+let due = [];
+let dueAt = 0;
+
+// What the loop's side calls for a list of timers, with their numbers, and without any for those that an exception has left.
+// True if there were any. Queues are worked off between two of them.
+function runTimers(keys) {
+  if (keys !== undefined) {
+    due = keys;
+    dueAt = 0;
+  }
+  const end = due.length;
+  let isFirst = true;
+  while (dueAt < end) {
+    if (!isFirst) drain();
+    isFirst = false;
+    const key = due[dueAt++];
+    const timer = byKey[key];
+    free.push(key);
+    // Else it was stopped or started anew.
+    if (timer !== undefined) {
+      byKey[key] = undefined;
+      runTimeout(timer);
+    }
+  }
+  flush();
+  return !isFirst;
+}
+
+// Immediates that wait for the next check phase, and those whose turn it is, from `runningAt` on. To the loop's side those that
+// wait are one.
+let waiting = [];
+let running = [];
+let runningAt = 0;
+let turn = 0;
+// How many of those that wait keep the loop alive.
+let refedImmediates = 0;
+
 class Immediate {
   constructor(callback, args) {
-    this._onImmediate = callback;
+    this._onImmediate = own.bind === undefined ? callback : own.bind(callback);
     this._argv = args;
     this._destroyed = false;
     this[kRefed] = true;
-    this[kKey] = native.addImmediate(this, true);
+    this[kTurn] = turn;
+    if (waiting.length === 0) native.addImmediates();
+    else if (refedImmediates === 0) native.setImmediatesReferenced(true);
+    refedImmediates++;
+    waiting.push(this);
   }
 
   ref() {
     if (this[kRefed] === false) {
       this[kRefed] = true;
-      native.setImmediateReferenced(this[kKey], true);
+      if (this[kTurn] === turn && ++refedImmediates === 1) native.setImmediatesReferenced(true);
     }
     return this;
   }
@@ -174,7 +267,7 @@ class Immediate {
   unref() {
     if (this[kRefed] === true) {
       this[kRefed] = false;
-      native.setImmediateReferenced(this[kKey], false);
+      unrefImmediate(this);
     }
     return this;
   }
@@ -186,6 +279,32 @@ class Immediate {
   [Symbol.dispose]() {
     clearImmediate(this);
   }
+}
+
+function unrefImmediate(immediate) {
+  if (immediate[kTurn] === turn && --refedImmediates === 0) native.setImmediatesReferenced(false);
+}
+
+// What the loop's side calls in the check phase with `true`, and again for those that an exception has left. True if there
+// were any. Queues are worked off between two of them.
+function runImmediates(isNew) {
+  if (isNew === true) {
+    running = waiting;
+    runningAt = 0;
+    waiting = [];
+    refedImmediates = 0;
+    turn++;
+  }
+  let isFirst = true;
+  while (runningAt < running.length) {
+    if (!isFirst) drain();
+    isFirst = false;
+    const immediate = running[runningAt];
+    running[runningAt++] = undefined;
+    // It may have been cleared.
+    if (!immediate._destroyed) runImmediate(immediate);
+  }
+  return !isFirst;
 }
 
 function runImmediate(immediate) {
@@ -208,15 +327,9 @@ function setImmediate(callback, ...args) {
 function clearImmediate(immediate) {
   if (!immediate || immediate._destroyed || !(immediate instanceof Immediate)) return;
   immediate._destroyed = true;
+  if (immediate[kRefed]) unrefImmediate(immediate);
   immediate[kRefed] = null;
   immediate._onImmediate = null;
-  native.removeImmediate(immediate[kKey]);
-}
-
-// What the loop's side calls for a timer or an immediate that has come.
-function call(task) {
-  if (task instanceof Immediate) runImmediate(task);
-  else runTimeout(task);
 }
 
 for (const function_ of [setTimeout, setImmediate]) {
@@ -238,4 +351,4 @@ for (const name of ['enroll', 'unenroll', 'active', '_unrefActive']) {
     get: () => require('internal/timers_old')[name], enumerable: true, configurable: true,
   });
 }
-Object.defineProperty(module.exports, 'internal', { value: { call, start, unenroll, kKey, kRefed, LONGEST } });
+Object.defineProperty(module.exports, 'internal', { value: { runTimers, runImmediates, flush, now, start, unenroll, kKey, kRefed, LONGEST } });

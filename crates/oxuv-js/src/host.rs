@@ -3,24 +3,29 @@
 use std::cell::{Cell, OnceCell};
 use std::io::Write;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
 use oxuv::LoopRef;
-use oxuv::node::{Immediates, Outcome, Script, Timers};
+use oxuv::node::{Immediates, Outcome, Timers};
 use rquickjs::function::{Constructor, IntoArgs};
+use rquickjs::runtime::PromiseHook;
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent, Value,
 };
 
 use crate::Options;
-use crate::bindings::Descriptors;
+use crate::bindings::{Descriptors, Endpoint, Life, Problem, Threads};
+use crate::queues::{DueImmediates, DueTimers, TimerKeys};
 
 /// A function of the script's side, kept by the loop's side.
 pub(crate) type Kept = Persistent<Function<'static>>;
 
 /// The functions of `lib/bootstrap.js` that the loop's side calls.
 pub(crate) struct Hooks {
-    /// Calls what a timer or an immediate carries.
-    call: Kept,
+    /// Calls the timers of these numbers, or what an exception has left of them: whether there were any.
+    pub(crate) run_timers: Kept,
+    /// Calls the immediates, or what an exception has left of them: whether there were any.
+    pub(crate) run_immediates: Kept,
     /// Runs ticks, microtasks and rejections, until there are none.
     drain: Kept,
     /// An exception that nobody caught: true when a listener has dealt with it.
@@ -53,8 +58,9 @@ pub(crate) struct Host {
     pub(crate) lp: LoopRef,
     pub(crate) context: Context,
     pub(crate) options: Options,
-    pub(crate) timers: OnceCell<Timers<Host>>,
-    pub(crate) immediates: OnceCell<Immediates<Host>>,
+    pub(crate) timers: OnceCell<Timers<DueTimers>>,
+    pub(crate) timer_keys: TimerKeys,
+    pub(crate) immediates: OnceCell<Immediates<DueImmediates>>,
     /// The files that the script has open.
     pub(crate) files: Descriptors,
     hooks: OnceCell<Hooks>,
@@ -63,8 +69,16 @@ pub(crate) struct Host {
     pub(crate) imports: Cell<u32>,
     /// Set when the script is to end with this code.
     ending: Cell<Option<i32>>,
+    /// Whether the script is told of promises, and by which function.
+    watches_promises: Rc<Cell<bool>>,
+    promise_watcher: OnceCell<Kept>,
     /// True from an exception to the next drain that comes to its end.
     has_rest: Cell<bool>,
+    /// Of a worker, its course, and its end of the channel to who started it.
+    pub(crate) life: Option<Arc<Life>>,
+    pub(crate) parent: Cell<Option<Endpoint>>,
+    /// The workers that this script has started.
+    pub(crate) threads: Threads,
     /// Memory that is given back when the script has used up its own, so that somebody can say so.
     spare: Cell<Option<Persistent<Value<'static>>>>,
 }
@@ -87,41 +101,60 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "oxuv: {text}");
 }
 
+/// The most bytes that the process had resident so far.
+fn most_resident() -> usize {
+    use oxuv_os::system::process::{Whose, usage};
+    usage(Whose::Process).map_or(usize::MAX, |usage| usage.ru_maxrss as usize * 1024)
+}
+
 impl Host {
-    pub(crate) fn new(lp: LoopRef, context: Context, options: Options) -> oxuv::Result<Rc<Host>> {
+    pub(crate) fn new(
+        lp: LoopRef,
+        context: Context,
+        options: Options,
+        worker: Option<(Arc<Life>, Endpoint)>,
+    ) -> oxuv::Result<Rc<Host>> {
+        let (life, parent) = worker.unzip();
         let host = Rc::new(Host {
             lp,
             context,
             options,
             timers: OnceCell::new(),
+            timer_keys: TimerKeys::default(),
             immediates: OnceCell::new(),
             files: Descriptors::default(),
             hooks: OnceCell::new(),
             module_hooks: OnceCell::new(),
             imports: Cell::new(0),
             ending: Cell::new(None),
+            watches_promises: Rc::default(),
+            promise_watcher: OnceCell::new(),
             has_rest: Cell::new(false),
             spare: Cell::new(None),
+            life,
+            parent: Cell::new(parent),
+            threads: Threads::default(),
         });
-        let _ = host.timers.set(Timers::new(&host.lp, host.clone())?);
-        let _ = host.immediates.set(Immediates::new(&host.lp, host.clone())?);
+        let _ = host.timers.set(Timers::new(&host.lp, Rc::new(DueTimers::of(&host)))?);
+        let _ = host.immediates.set(Immediates::new(&host.lp, Rc::new(DueImmediates::of(&host)))?);
         let weak = HostRef(Rc::downgrade(&host));
         host.context.with(|ctx| ctx.store_userdata(weak).map(drop)).map_err(|_| oxuv::Errno::EBUSY)?;
         Ok(host)
     }
 
-    pub(crate) fn timers(&self) -> &Timers<Host> {
+    pub(crate) fn timers(&self) -> &Timers<DueTimers> {
         self.timers.get().expect("set when the host was made")
     }
 
-    pub(crate) fn immediates(&self) -> &Immediates<Host> {
+    pub(crate) fn immediates(&self) -> &Immediates<DueImmediates> {
         self.immediates.get().expect("set when the host was made")
     }
 
     /// Keeps the functions that `lib/bootstrap.js` gave.
     pub(crate) fn set_hooks(&self, hooks: &Object<'_>) -> rquickjs::Result<()> {
         let _ = self.hooks.set(Hooks {
-            call: hooks.get("call")?,
+            run_timers: hooks.get("runTimers")?,
+            run_immediates: hooks.get("runImmediates")?,
             drain: hooks.get("drain")?,
             uncaught: hooks.get("uncaught")?,
             rejection: hooks.get("rejection")?,
@@ -132,7 +165,7 @@ impl Host {
         Ok(())
     }
 
-    fn hooks(&self) -> &Hooks {
+    pub(crate) fn hooks(&self) -> &Hooks {
         self.hooks.get().expect("set before the script runs")
     }
 
@@ -144,8 +177,13 @@ impl Host {
         self.module_hooks.get().ok_or(rquickjs::Error::Unknown)
     }
 
+    /// Whether an exception has left something in the queues.
+    pub(crate) fn has_rest(&self) -> bool {
+        self.has_rest.get()
+    }
+
     pub(crate) fn is_ending(&self) -> bool {
-        self.ending.get().is_some()
+        self.ending.get().is_some() || self.life.as_ref().is_some_and(|life| life.is_stopping())
     }
 
     /// Calls a function of the script from the loop, then runs ticks and microtasks: what Node does around each callback.
@@ -181,17 +219,27 @@ impl Host {
 
     /// Calls a function of the script, and deals with what it throws.
     fn call_only<'js, A: IntoArgs<'js>>(&self, ctx: &Ctx<'js>, function: &Function<'js>, args: A) -> Outcome {
+        self.call_value::<A, Value<'js>>(ctx, function, args).map_or_else(|outcome| outcome, |_| Outcome::Done)
+    }
+
+    /// As [`call_only`](Self::call_only), for a value.
+    pub(crate) fn call_value<'js, A: IntoArgs<'js>, T: FromJs<'js>>(
+        &self,
+        ctx: &Ctx<'js>,
+        function: &Function<'js>,
+        args: A,
+    ) -> Result<T, Outcome> {
         if self.is_ending() {
-            return Outcome::Stop;
+            return Err(Outcome::Stop);
         }
-        match function.call::<A, Value<'js>>(args).catch(ctx) {
-            Ok(_) if self.is_ending() => Outcome::Stop,
-            Ok(_) => Outcome::Done,
-            Err(thrown) => self.uncaught(ctx, thrown),
+        match function.call::<A, T>(args).catch(ctx) {
+            Ok(_) if self.is_ending() => Err(Outcome::Stop),
+            Ok(value) => Ok(value),
+            Err(thrown) => Err(self.uncaught(ctx, thrown)),
         }
     }
 
-    fn drain_in<'js>(&self, ctx: &Ctx<'js>) -> Outcome {
+    pub(crate) fn drain_in<'js>(&self, ctx: &Ctx<'js>) -> Outcome {
         let Ok(drain) = self.hooks().drain.clone().restore(ctx) else { return Outcome::Stop };
         let outcome = self.call_only(ctx, &drain, ());
         if outcome == Outcome::Done {
@@ -225,10 +273,11 @@ impl Host {
 
     /// Whether this was thrown because memory is short. If so, there is some from now on.
     pub(crate) fn is_short(&self, value: &Value<'_>) -> bool {
-        // The engine throws null where there is no memory for an error either.
-        let is_short = self.options.max_memory.is_some()
-            && (value.is_null()
-                || value.as_exception().and_then(Exception::message).is_some_and(|text| text == "out of memory"));
+        // The engine throws null where there is no memory for an error either; but a script may throw that, too.
+        let is_short = self.options.max_memory.is_some_and(|limit| {
+            (value.is_null() && most_resident() >= limit / 4 * 3)
+                || value.as_exception().and_then(Exception::message).is_some_and(|text| text == "out of memory")
+        });
         if is_short {
             self.spare.set(None);
         }
@@ -262,7 +311,11 @@ impl Host {
             Ok(_) => Outcome::Stop,
             Err(error) => {
                 // Only when memory or stack is short: the script's side could not even say so.
-                say(&if self.options.max_memory.is_some() { "out of memory".to_owned() } else { error.to_string() });
+                match &self.life {
+                    Some(life) => life.set_problem(Problem::Memory),
+                    None if self.options.max_memory.is_some() => say("out of memory"),
+                    None => say(&error.to_string()),
+                }
                 self.end(1);
                 Outcome::Stop
             }
@@ -287,17 +340,51 @@ impl Host {
         if let Err(thrown) = noted.catch(ctx)
             && !thrown.to_string().contains("call stack")
         {
-            say("out of memory");
-            std::process::exit(1);
+            let Some(life) = &self.life else {
+                say("out of memory");
+                std::process::exit(1);
+            };
+            life.set_problem(Problem::Memory);
+            self.end(1);
+        }
+    }
+
+    /// Tells a function of the script of each promise from now on: 0 it is made, 1 a `then` is to be called for it, 2 it was, 3 it is
+    /// resolved.
+    pub(crate) fn watch_promises(&self, watcher: Kept) {
+        let _ = self.promise_watcher.set(watcher);
+        self.watches_promises.set(true);
+    }
+
+    /// What the engine is to call for each promise. Costs little while nobody watches.
+    pub(crate) fn promise_hook(&self) -> PromiseHook {
+        let watches = self.watches_promises.clone();
+        Box::new(move |ctx, what, promise, _| {
+            if watches.get() {
+                host(&ctx).tell_of_promise(&ctx, what as i32, promise);
+            }
+        })
+    }
+
+    fn tell_of_promise<'js>(&self, ctx: &Ctx<'js>, what: i32, promise: Value<'js>) {
+        let watcher = self.promise_watcher.get().map(|watcher| watcher.clone().restore(ctx));
+        if let Some(Ok(watcher)) = watcher {
+            // If memory or stack is short, the script's own work fails next.
+            let _ = watcher.call::<_, Value<'_>>((what, promise)).catch(ctx);
         }
     }
 
     /// The script ends with this code: nothing of it is called any more.
     pub(crate) fn end(&self, code: i32) {
-        if !self.is_ending() {
-            self.ending.set(Some(code));
-            // Handles that are open would keep it running.
-            self.lp.stop();
+        if self.ending.get().is_some() {
+            return;
+        }
+        self.ending.set(Some(code));
+        // Handles that are open would keep it running.
+        self.lp.stop();
+        if let Some(life) = &self.life {
+            // What runs of a worker's script ends where it is.
+            life.stop();
         }
     }
 
@@ -326,24 +413,5 @@ impl Host {
                 },
             }
         })
-    }
-}
-
-impl Script for Host {
-    type Task = Persistent<Object<'static>>;
-
-    fn call(&self, task: Self::Task) -> Outcome {
-        self.context.with(|ctx| match (self.hooks().call.clone().restore(&ctx), task.restore(&ctx)) {
-            (Ok(call), Ok(task)) => self.call_only(&ctx, &call, (task,)),
-            _ => Outcome::Stop,
-        })
-    }
-
-    fn drain(&self) -> Outcome {
-        self.context.with(|ctx| self.drain_in(&ctx))
-    }
-
-    fn has_rest(&self) -> bool {
-        self.has_rest.get()
     }
 }

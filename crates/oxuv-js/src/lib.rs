@@ -10,5 +10,6 @@ mod host;
 mod library;
 mod program;
 mod prompt;
+mod queues;
 
 pub use program::{Options, Program, Source};

@@ -106,6 +106,13 @@ impl FsPoll {
         self.with(|core, key| core.fs_poll_path(key).map(path_buf))
     }
 
+    /// What the file was when it was last seen, before the change or the error that was told last. `None` if it had not been
+    /// seen since the start, or nothing was told.
+    #[must_use]
+    pub fn previous(&self) -> Option<Metadata> {
+        self.with(|core, key| Ok(core.fs_poll_change(key))).ok().flatten().and_then(|change| change.previous)
+    }
+
     /// The file has changed, of which the core knows more.
     pub(crate) fn changed(&mut self, inner: &Inner, key: Key, result: Result<()>) {
         let callback = inner.callbacks.get(key.index(), |callback| match callback {

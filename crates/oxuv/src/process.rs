@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fmt;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,8 @@ impl Process {
 #[derive(Debug)]
 pub struct Command {
     program: OsString,
+    /// What the program is told as its own name, if not `program`.
+    own_name: Option<OsString>,
     args: Vec<OsString>,
     clears_env: bool,
     /// What is set, or removed, beside what there is.
@@ -91,8 +93,11 @@ enum Source {
     Null,
     Same,
     Pipe(Pipe),
+    /// One that both sides read and write, whatever its number.
+    Duplex(Pipe),
     Handle(Handle),
     Descriptor(OwnedFd),
+    Number(RawFd),
 }
 
 impl Stdio {
@@ -114,10 +119,22 @@ impl Stdio {
         Stdio(Source::Pipe(pipe.clone()))
     }
 
+    /// As [`Stdio::pipe`], but both sides read and write it, also as one of the child's standard streams.
+    #[doc(alias = "UV_READABLE_PIPE")]
+    #[doc(alias = "UV_WRITABLE_PIPE")]
+    pub fn duplex(pipe: &Pipe) -> Stdio {
+        Stdio(Source::Duplex(pipe.clone()))
+    }
+
     /// A copy of the descriptor that this handle has by then.
     #[doc(alias = "UV_INHERIT_STREAM")]
     pub fn handle(handle: &Handle) -> Stdio {
         Stdio(Source::Handle(handle.clone()))
+    }
+
+    /// A copy of the descriptor that this process has under this number when the child is made, whoever opened it.
+    pub fn number(number: RawFd) -> Stdio {
+        Stdio(Source::Number(number))
     }
 
     /// As the core takes it, as descriptor `number`.
@@ -134,8 +151,10 @@ impl Stdio {
             Source::Pipe(pipe) => {
                 oxuv_core::Stdio::Pipe { key: key_of(pipe)?, readable: number != 0, writable: !matches!(number, 1 | 2) }
             }
+            Source::Duplex(pipe) => oxuv_core::Stdio::Pipe { key: key_of(pipe)?, readable: true, writable: true },
             Source::Handle(handle) => oxuv_core::Stdio::Handle(key_of(handle)?),
             Source::Descriptor(descriptor) => oxuv_core::Stdio::Descriptor(descriptor.as_raw_fd()),
+            Source::Number(number) => oxuv_core::Stdio::Descriptor(*number),
         })
     }
 }
@@ -152,9 +171,10 @@ impl fmt::Debug for Stdio {
         match &self.0 {
             Source::Null => f.write_str("null"),
             Source::Same => f.write_str("inherit"),
-            Source::Pipe(pipe) => pipe.fmt(f),
+            Source::Pipe(pipe) | Source::Duplex(pipe) => pipe.fmt(f),
             Source::Handle(handle) => handle.fmt(f),
             Source::Descriptor(descriptor) => descriptor.fmt(f),
+            Source::Number(number) => number.fmt(f),
         }
     }
 }
@@ -165,6 +185,7 @@ impl Command {
     pub fn new(program: impl AsRef<OsStr>) -> Command {
         Command {
             program: program.as_ref().to_owned(),
+            own_name: None,
             args: Vec::new(),
             clears_env: false,
             env: BTreeMap::new(),
@@ -174,6 +195,12 @@ impl Command {
             detached: false,
             stdio: (0..3).map(|_| Stdio::inherit()).collect(),
         }
+    }
+
+    /// The name that the program is told as its own, its argument 0: what it was looked for by, without this.
+    pub fn arg0(&mut self, name: impl AsRef<OsStr>) -> &mut Command {
+        self.own_name = Some(name.as_ref().to_owned());
+        self
     }
 
     /// Adds an argument.
@@ -266,7 +293,7 @@ impl Command {
     ///
     /// # Errors
     /// ENOENT, EACCES, ENOEXEC, E2BIG when the program cannot be run; ENOENT, ENOTDIR, EACCES for the directory; EPERM for
-    /// user and group; EINVAL for texts with a zero byte, for closing handles, and those of other loops or without a
+    /// user and group; EBADF for a number that is no descriptor; EINVAL for texts with a zero byte, for closing handles, and those of other loops or without a
     /// descriptor; EBUSY for a pipe that has one; EAGAIN, EMFILE, ENFILE, ENOMEM. No child is left then, and nothing is changed.
     #[doc(alias = "uv_spawn")]
     pub fn spawn(
@@ -275,7 +302,8 @@ impl Command {
         on_exit: impl FnOnce(&Process, Result<ExitStatus>) + 'static,
     ) -> Result<Process> {
         let program = text(&self.program)?;
-        let args = [&self.program].into_iter().chain(&self.args).map(|arg| text(arg)).collect::<Result<Texts>>()?;
+        let own_name = self.own_name.as_ref().unwrap_or(&self.program);
+        let args = [own_name].into_iter().chain(&self.args).map(|arg| text(arg)).collect::<Result<Texts>>()?;
         let env = self.environment()?;
         let directory = self.directory.as_ref().map(|directory| text(directory.as_os_str())).transpose()?;
         let command = kernel::Command {

@@ -41,10 +41,12 @@ fn changes_and_errors_are_told_once_each() {
         lines
     };
     assert_eq!(told("ENOENT"), ["ENOENT"]);
+    assert_eq!(watch.previous(), None);
     write(place.path("file"), "12345").unwrap();
     assert!(told("-> 5")[0].starts_with("? -> "));
     remove_file(place.path("file")).unwrap();
     assert_eq!(told("ENOENT").iter().filter(|line| *line == "ENOENT").count(), 1);
+    assert_eq!(watch.previous().map(|was| was.size), Some(5));
     write(place.path("file"), "").unwrap();
     assert_eq!(told("-> 0"), ["5 -> 0"]);
     watch.close().unwrap();

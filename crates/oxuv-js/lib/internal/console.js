@@ -48,6 +48,9 @@ function prepare(target, { stdout, stderr, ignoreErrors, ...rest }) {
   }
 }
 
+const outputOf = (console_) => (console_[kState].isGlobal ? process._own.stdout() : console_._stdout);
+const errorOutputOf = (console_) => (console_[kState].isGlobal ? process._own.stderr() : console_._stderr);
+
 function optionsFor(console_, stream) {
   const { colorMode, inspectOptions } = console_[kState];
   if (inspectOptions) {
@@ -68,7 +71,7 @@ function write(console_, isError, text) {
   const { indentation } = console_[kState];
   if (indentation !== '') text = `${indentation}${text.replaceAll('\n', `\n${indentation}`)}`;
   text += '\n';
-  const stream = isError ? console_._stderr : console_._stdout;
+  const stream = isError ? errorOutputOf(console_) : outputOf(console_);
   if (console_._ignoreErrors === false) {
     stream.write(text);
     return;
@@ -89,7 +92,7 @@ function write(console_, isError, text) {
 function print(console_, isError, args) {
   // The most frequent case needs neither options nor formatting.
   if (args.length === 1 && typeof args[0] === 'string') write(console_, isError, args[0]);
-  else write(console_, isError, formatAll(optionsFor(console_, isError ? console_._stderr : console_._stdout), args));
+  else write(console_, isError, formatAll(optionsFor(console_, isError ? errorOutputOf(console_) : outputOf(console_)), args));
 }
 
 function duration(ms) {
@@ -116,7 +119,7 @@ const methods = {
   log(...args) { print(this, false, args); },
   error(...args) { print(this, true, args); },
   dir(value, options) {
-    write(this, false, inspect(value, { customInspect: false, ...optionsFor(this, this._stdout), ...options }));
+    write(this, false, inspect(value, { customInspect: false, ...optionsFor(this, outputOf(this)), ...options }));
   },
   time(label = 'default') {
     label = `${label}`;
@@ -135,7 +138,7 @@ const methods = {
     if (text !== undefined) this.log('%s', text, ...data);
   },
   trace(...args) {
-    const error = { name: 'Trace', message: formatAll(optionsFor(this, this._stderr), args) };
+    const error = { name: 'Trace', message: formatAll(optionsFor(this, errorOutputOf(this)), args) };
     Error.captureStackTrace(error, this.trace);
     this.error(error.stack);
   },
@@ -146,7 +149,8 @@ const methods = {
     this.warn(...args);
   },
   clear() {
-    if (this._stdout.isTTY && process.env.TERM !== 'dumb') this._stdout.write('\u001b[1;1H\u001b[0J');
+    const output = outputOf(this);
+    if (output.isTTY && process.env.TERM !== 'dumb') output.write('\u001b[1;1H\u001b[0J');
   },
   count(label = 'default') {
     label = `${label}`;
@@ -170,7 +174,7 @@ const methods = {
   table(data, properties) {
     if (data === null || typeof data !== 'object') return this.log(data);
     if (properties !== undefined) require('internal/validators').validateArray(properties, 'properties');
-    return this.log(require('internal/table').tableOf(data, properties, optionsFor(this, this._stdout)));
+    return this.log(require('internal/table').tableOf(data, properties, optionsFor(this, outputOf(this))));
   },
 };
 // For a profiler, which there is none.

@@ -4,7 +4,7 @@
 const process = require('process');
 const { codes } = require('internal/codes');
 const { deprecate } = require('internal/util_functions');
-const { start, unenroll, kKey, kRefed, LONGEST } = require('timers').internal;
+const { start, unenroll, now, kKey, kRefed, LONGEST } = require('timers').internal;
 
 function enroll(item, msecs) {
   require('internal/validators').validateNumber(msecs, 'msecs');
@@ -24,7 +24,7 @@ function activate(item, isRefed) {
   // Who looks whether it is waiting looks at these.
   item._idlePrev = item._idleNext = item;
   hide(item, isRefed);
-  start(item, binding('timers').now());
+  start(item, now());
 }
 
 // What the timers need to know stays out of sight.

@@ -12,6 +12,7 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("execArgs", Func::from(|ctx: Ctx<'_>| host(&ctx).options.exec_args.clone()))?;
     object.set("flags", Func::from(|ctx: Ctx<'_>| host(&ctx).options.flags.clone()))?;
     object.set("environment", Func::from(environment))?;
+    object.set("channel", Func::from(channel))?;
     object.set("execPath", Func::from(exec_path))?;
     object.set("workingDirectory", Func::from(working_directory))?;
     object.set("changeDirectory", Func::from(change_directory))?;
@@ -39,9 +40,19 @@ fn args(ctx: Ctx<'_>) -> Vec<String> {
     host(&ctx).options.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect()
 }
 
+/// The variables by which a parent tells of a channel: its descriptor, and how messages are written. Scripts do not see them.
+const CHANNEL: [&str; 2] = ["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE"];
+
+/// Their values, if there is a channel.
+fn channel() -> Option<Vec<String>> {
+    let [number, mode] = CHANNEL.map(|name| std::env::var(name).ok());
+    Some(vec![number?, mode.unwrap_or_default()])
+}
+
 fn environment() -> Vec<Vec<String>> {
     let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
-    std::env::vars_os().map(|(name, value)| vec![text(name), text(value)]).collect()
+    let variables = std::env::vars_os().filter(|(name, _)| !CHANNEL.iter().any(|known| name == known));
+    variables.map(|(name, value)| vec![text(name), text(value)]).collect()
 }
 
 fn exec_path() -> String {
@@ -67,7 +78,12 @@ fn own_name() -> String {
 }
 
 fn groups() -> Vec<u32> {
-    let groups = rustix::process::getgroups().unwrap_or_default();
+    let mut groups = rustix::process::getgroups().unwrap_or_default();
+    // The system need not list it.
+    let own = rustix::process::getegid();
+    if !groups.contains(&own) {
+        groups.push(own);
+    }
     groups.into_iter().map(|group| group.as_raw()).collect()
 }
 
@@ -163,9 +179,17 @@ fn end(ctx: Ctx<'_>, code: i32) {
     host(&ctx).end(code);
 }
 
-/// Ends the process here and now.
-fn really_exit(code: i32) {
+/// Ends the process here and now, or the worker.
+fn really_exit(ctx: Ctx<'_>, code: i32) -> Result<()> {
+    let host = host(&ctx);
+    if host.life.is_some() {
+        // Only the thread ends: what runs of its script is interrupted, here at the latest.
+        host.end(code);
+        return ctx.eval("for (;;);");
+    }
     let _ = std::io::stdout().flush();
+    // A terminal goes on as the script found it.
+    let _ = oxuv::Tty::reset_mode();
     std::process::exit(code)
 }
 

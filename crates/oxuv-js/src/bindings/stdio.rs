@@ -2,15 +2,16 @@
 
 use std::cell::RefCell;
 use std::os::fd::BorrowedFd;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 use oxuv::fs::blocking;
-use oxuv::{Errno, Poll, Readiness, Tty};
+use oxuv::{Errno, Poll, Readiness};
 use oxuv_js_bytes::Bytes;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result};
 
 use super::fs::write_all;
+use super::stream::Caller;
 use crate::host::{Host, Kept, host};
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
@@ -18,9 +19,10 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("kind", Func::from(kind))?;
     object.set("windowSize", Func::from(window_size))?;
     let input = Rc::new(RefCell::new(None));
-    let (starts, stops) = (input.clone(), input);
+    let (starts, stops, refs): (Rc<Input>, Rc<Input>, Rc<Input>) = (input.clone(), input.clone(), input);
     object.set("startReading", Func::from(move |ctx: Ctx<'_>, callback: Kept| start(&starts, &ctx, callback)))?;
-    object.set("stopReading", Func::from(move || stop(&stops)))
+    object.set("stopReading", Func::from(move || stop(&stops)))?;
+    object.set("setReferenced", Func::from(move |is_referenced| set_referenced(&refs, is_referenced)))
 }
 
 fn standard(number: i32) -> BorrowedFd<'static> {
@@ -52,83 +54,58 @@ fn kind(number: i32) -> &'static str {
 }
 
 /// Columns and rows of a terminal.
-fn window_size(number: i32) -> Option<Vec<u16>> {
-    let size = rustix::termios::tcgetwinsize(standard(number)).ok()?;
+fn window_size(ctx: Ctx<'_>, number: i32) -> Option<Vec<u16>> {
+    let terminal = host(&ctx).files.get(number).ok()?;
+    let size = rustix::termios::tcgetwinsize(&terminal).ok()?;
     Some(vec![size.ws_col, size.ws_row])
 }
 
-/// What standard input is read with. A terminal is opened anew for that, so that it goes on to block for others.
-enum Input {
-    Terminal(Tty),
-    Polled(Poll),
-}
-
-type Place = RefCell<Option<Input>>;
+/// What standard input is read with, unless it is a terminal or a file.
+type Input = RefCell<Option<Poll>>;
 
 /// Calls `callback(errno, bytes)` with what comes; no bytes are the end. False for a file, which is read otherwise.
-fn start(input: &Place, ctx: &Ctx<'_>, callback: Kept) -> Result<bool> {
+fn start(input: &Input, ctx: &Ctx<'_>, callback: Kept) -> bool {
     stop(input);
-    let host = host(ctx);
-    let reader = Reader { host: Rc::downgrade(&host), callback };
-    let started = if kind(0) == "tty" { read_terminal(&host, reader) } else { read_polled(&host, reader) };
-    match started {
+    let caller = Caller::new(ctx, callback);
+    match read(&host(ctx), caller) {
         Ok(started) => {
             *input.borrow_mut() = Some(started);
-            Ok(true)
+            true
         }
-        Err(_) => Ok(false),
+        Err(_) => false,
     }
 }
 
-fn stop(input: &Place) {
-    // The handle may be closing, if the loop is at its end.
-    let _ = match input.take() {
-        Some(Input::Terminal(tty)) => tty.close(),
-        Some(Input::Polled(poll)) => poll.close(),
-        None => Ok(()),
-    };
-}
-
-struct Reader {
-    host: Weak<Host>,
-    callback: Kept,
-}
-
-impl Reader {
-    fn tell(&self, read: oxuv::Result<Vec<u8>>) {
-        let Some(host) = self.host.upgrade() else { return };
-        host.context.with(|ctx| {
-            let Ok(callback) = self.callback.clone().restore(&ctx) else { return };
-            match read {
-                Ok(bytes) => host.call_back(&ctx, &callback, (0, Bytes(bytes))),
-                Err(errno) => host.call_back(&ctx, &callback, (errno.code(), ())),
-            };
-        });
+fn stop(input: &Input) {
+    if let Some(poll) = input.take() {
+        // The handle may be closing, if the loop is at its end.
+        let _ = poll.close();
     }
 }
 
-fn read_terminal(host: &Host, reader: Reader) -> oxuv::Result<Input> {
-    let tty = Tty::stdin(&host.lp)?;
-    tty.read_start(move |_, read| match read {
-        Ok(bytes) => reader.tell(Ok(bytes.to_vec())),
-        Err(Errno::EOF) => reader.tell(Ok(Vec::new())),
-        Err(errno) => reader.tell(Err(errno)),
-    })?;
-    Ok(Input::Terminal(tty))
+/// Whether reading keeps the loop.
+fn set_referenced(input: &Input, is_referenced: bool) {
+    if let Some(poll) = &*input.borrow() {
+        let _ = if is_referenced { poll.r#ref() } else { poll.unref() };
+    }
 }
 
-fn read_polled(host: &Host, reader: Reader) -> oxuv::Result<Input> {
+/// Reads when there is something: the descriptor, which others share, goes on to block.
+fn read(host: &Host, caller: Caller) -> oxuv::Result<Poll> {
     let poll = Poll::new(&host.lp, standard(0))?;
     poll.start(Readiness::READ, move |_, ready| {
-        let mut bytes = Vec::with_capacity(64 * 1024);
+        let mut bytes = Vec::with_capacity(PIECE);
         match ready.and_then(|_| blocking::read_to_vec(standard(0), &mut bytes, None)) {
             Err(Errno::EAGAIN) => {}
             Ok(_) => {
                 bytes.shrink_to_fit();
-                reader.tell(Ok(bytes));
+                caller.call(|_| Ok((0, Bytes(bytes))));
             }
-            Err(errno) => reader.tell(Err(errno)),
+            Err(errno) => caller.call(|_| Ok((errno.code(),))),
         }
     })?;
-    Ok(Input::Polled(poll))
+    Ok(poll)
 }
+
+/// The most bytes that are read at once.
+const PIECE: usize = 64 * 1024;

@@ -1,52 +1,54 @@
 //! Timers and immediates: `lib/timers.js` stands on these.
 
-use oxuv::node::{ImmediateKey, TimerKey};
-use rquickjs::function::Func;
-use rquickjs::{Ctx, Object, Persistent, Result};
+use std::cell::Cell;
+use std::rc::Rc;
+
+use oxuv::node::ImmediateKey;
+use rquickjs::function::{Func, Rest};
+use rquickjs::{Ctx, Object, Result};
 
 use super::OrThrow;
 use crate::host::host;
 
-type Task = Persistent<Object<'static>>;
-
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
-    object.set("now", Func::from(now))?;
+    // Milliseconds of the monotonic clock at which timers begin to count.
+    object.set("base", host(object.ctx()).timers().base().as_millis() as f64)?;
     object.set("insert", Func::from(insert))?;
     object.set("remove", Func::from(remove))?;
     object.set("setReferenced", Func::from(set_referenced))?;
-    object.set("addImmediate", Func::from(add_immediate))?;
-    object.set("removeImmediate", Func::from(remove_immediate))?;
-    object.set("setImmediateReferenced", Func::from(set_immediate_referenced))
+    // The immediates that wait are one to the loop.
+    let waiting: Rc<Cell<Option<ImmediateKey>>> = Rc::default();
+    let key = waiting.clone();
+    object.set("addImmediates", Func::from(move |ctx: Ctx<'_>| add_immediates(&ctx, &key)))?;
+    let refer = move |ctx: Ctx<'_>, is_referenced: bool| match waiting.get() {
+        Some(key) => host(&ctx).immediates().set_referenced(key, is_referenced).or_throw(&ctx),
+        None => Ok(()),
+    };
+    object.set("setImmediatesReferenced", Func::from(refer))
 }
 
-/// Milliseconds since the program began.
-fn now(ctx: Ctx<'_>) -> f64 {
-    host(&ctx).timers().now() as f64
+/// Starts timers that count from `start`. Each is two numbers: its own, negative if it does not keep the loop alive, and its
+/// duration in milliseconds.
+fn insert(ctx: Ctx<'_>, start: f64, timers: Rest<f64>) -> Result<()> {
+    let host = host(&ctx);
+    let timers = timers.chunks_exact(2).map(|pair| (pair[0].abs() as u32, pair[1] as u32, pair[0] > 0.0));
+    host.timers().insert_all(start as u64, timers, |number, key| host.timer_keys.set(*number, key)).or_throw(&ctx)
 }
 
-/// Starts a timer of whole milliseconds, counted from `start`. Keys and times fit into a double.
-fn insert(ctx: Ctx<'_>, task: Task, duration: f64, start: f64, is_referenced: bool) -> Result<f64> {
-    let key = host(&ctx).timers().insert_from(task, duration as u32, start as u64, is_referenced).or_throw(&ctx)?;
-    Ok(key.to_bits() as f64)
+/// Stops a timer: true unless it is due already.
+fn remove(ctx: Ctx<'_>, number: u32) -> Result<bool> {
+    let host = host(&ctx);
+    let Some(key) = host.timer_keys.get(number) else { return Ok(false) };
+    host.timers().remove(key).or_throw(&ctx).map(|task| task.is_some())
 }
 
-fn remove(ctx: Ctx<'_>, key: f64) -> Result<()> {
-    host(&ctx).timers().remove(TimerKey::from_bits(key as u64)).or_throw(&ctx).map(drop)
+fn set_referenced(ctx: Ctx<'_>, number: u32, is_referenced: bool) -> Result<()> {
+    let host = host(&ctx);
+    let Some(key) = host.timer_keys.get(number) else { return Ok(()) };
+    host.timers().set_referenced(key, is_referenced).or_throw(&ctx)
 }
 
-fn set_referenced(ctx: Ctx<'_>, key: f64, is_referenced: bool) -> Result<()> {
-    host(&ctx).timers().set_referenced(TimerKey::from_bits(key as u64), is_referenced).or_throw(&ctx)
-}
-
-fn add_immediate(ctx: Ctx<'_>, task: Task, is_referenced: bool) -> Result<f64> {
-    let key = host(&ctx).immediates().add(task, is_referenced).or_throw(&ctx)?;
-    Ok(key.to_bits() as f64)
-}
-
-fn remove_immediate(ctx: Ctx<'_>, key: f64) -> Result<()> {
-    host(&ctx).immediates().remove(ImmediateKey::from_bits(key as u64)).or_throw(&ctx).map(drop)
-}
-
-fn set_immediate_referenced(ctx: Ctx<'_>, key: f64, is_referenced: bool) -> Result<()> {
-    host(&ctx).immediates().set_referenced(ImmediateKey::from_bits(key as u64), is_referenced).or_throw(&ctx)
+fn add_immediates(ctx: &Ctx<'_>, waiting: &Cell<Option<ImmediateKey>>) -> Result<()> {
+    waiting.set(Some(host(ctx).immediates().add((), true).or_throw(ctx)?));
+    Ok(())
 }

@@ -60,6 +60,25 @@ pub trait Script: 'static {
     /// Works off the script's queues: comes between any two callbacks and after the last.
     fn drain(&self) -> Outcome;
 
+    /// Whether timers come by [`call_list`](Script::call_list), for which a script must do more by itself.
+    const TAKES_LISTS: bool = false;
+
+    /// Calls timers that are due one after the other, with the queues drained between any two, but not before the first nor
+    /// after the last: of use where the way into the script is dear. They are no longer among the [`Timers`]: the script
+    /// has to leave out those that are stopped or started anew before their turn comes. After one that threw the next
+    /// comes at once; [`Outcome::Threw`] is for the last of them.
+    fn call_list(&self, tasks: Vec<Self::Task>) -> Outcome {
+        let mut last = Outcome::Threw;
+        for task in tasks {
+            let drained = if last == Outcome::Done { self.drain() } else { Outcome::Done };
+            last = if drained == Outcome::Stop { Outcome::Stop } else { self.call(task) };
+            if last == Outcome::Stop {
+                break;
+            }
+        }
+        last
+    }
+
     /// Whether something is left in the queues because a callback, or the drain itself, threw. [`Immediates`] have it drained
     /// before the first of them.
     fn has_rest(&self) -> bool {

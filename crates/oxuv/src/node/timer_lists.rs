@@ -218,6 +218,37 @@ impl<T> TimerLists<T> {
         }
     }
 
+    /// Takes all that the pass comes to before it leaves the list. Nothing that is started from now on can be among it.
+    ///
+    /// The list stays, though it may be empty, until the pass comes to it again.
+    pub fn take_list(&mut self, pass: &mut Pass) -> Vec<T> {
+        let mut values = Vec::new();
+        let Some(first) = self.next(pass) else { return values };
+        let duration = self.timers[first.index as usize].duration;
+        let mut index = first.index;
+        while index != NONE {
+            let slot = &mut self.timers[index as usize];
+            if pass.now.saturating_sub(slot.start) < u64::from(duration) {
+                break;
+            }
+            values.extend(slot.value.take());
+            slot.generation = (slot.generation + 1) % GENERATIONS;
+            self.referenced -= usize::from(slot.is_referenced);
+            let next = std::mem::replace(&mut slot.next, self.free);
+            self.free = std::mem::replace(&mut index, next);
+        }
+        if let Some(slot) = self.timers.get_mut(index as usize) {
+            slot.previous = NONE;
+        }
+        if let Some(list) = self.lists.get_mut(&duration) {
+            list.first = index;
+            if index == NONE {
+                list.last = NONE;
+            }
+        }
+        values
+    }
+
     /// Takes a timer out of its list, and its value with it: it has come.
     pub fn take(&mut self, key: TimerKey) -> Option<T> {
         self.get(key)?;
@@ -348,6 +379,24 @@ mod tests {
         assert_eq!(lists.take(second), None);
         let key = lists.next(&mut pass).unwrap();
         assert_eq!(lists.take(key), Some("third"));
+    }
+
+    #[test]
+    fn a_list_is_taken_as_far_as_it_is_due() {
+        let mut lists = TimerLists::default();
+        lists.insert("10 from 0", 10, 0, true);
+        lists.insert("10 from 5", 10, 5, false);
+        let last = lists.insert("10 from 25", 10, 25, true);
+        lists.insert("2 from 9", 2, 9, true);
+        let mut pass = Pass::new(30);
+        assert_eq!(lists.take_list(&mut pass), ["10 from 0", "10 from 5"]);
+        lists.insert("10 from 30", 10, 30, true);
+        assert_eq!(lists.take_list(&mut pass), ["2 from 9"]);
+        assert!(lists.take_list(&mut pass).is_empty());
+        assert_eq!(lists.due(), Some(35));
+        assert_eq!(lists.remove(last), Some("10 from 25"));
+        assert_eq!(run(&mut lists, 40), ["10 from 30"]);
+        assert!(lists.lists.is_empty() && lists.queue.is_empty() && !lists.has_referenced());
     }
 
     #[test]

@@ -68,8 +68,32 @@ impl<S: Script> Timers<S> {
     /// EINVAL when the loop is gone.
     pub fn insert_from(&self, task: S::Task, duration: u32, start: u64, is_referenced: bool) -> Result<TimerKey> {
         let key = self.0.lists.borrow_mut().insert(task, duration, start, is_referenced);
-        self.0.arm()?;
+        self.0.arm(1)?;
         Ok(key)
+    }
+
+    /// Starts several that count from the same `start`: each with its duration, and whether it is referenced. Their keys go
+    /// to `keep`, with what they carry.
+    ///
+    /// # Errors
+    /// EINVAL when the loop is gone.
+    pub fn insert_all(
+        &self,
+        start: u64,
+        timers: impl IntoIterator<Item = (S::Task, u32, bool)>,
+        mut keep: impl FnMut(&S::Task, TimerKey),
+    ) -> Result<()>
+    where
+        S::Task: Copy,
+    {
+        {
+            let mut lists = self.0.lists.borrow_mut();
+            for (task, duration, is_referenced) in timers {
+                keep(&task, lists.insert(task, duration, start, is_referenced));
+            }
+        }
+        // They may be due by now: then they come in the next phase, as if they had been started when `start` was.
+        self.0.arm(0)
     }
 
     /// Stops a timer; what it carried comes back.
@@ -96,6 +120,11 @@ impl<S: Script> Timers<S> {
         self.0.now()
     }
 
+    /// The point that [`now`](Timers::now) counts from, by the loop's clock.
+    pub fn base(&self) -> Duration {
+        self.0.base
+    }
+
     /// Ends it: stops all timers, and closes the handle.
     ///
     /// # Errors
@@ -119,13 +148,13 @@ impl<S: Script> Inner<S> {
         (self.owner.now().saturating_sub(self.base)).as_millis() as u64
     }
 
-    /// Starts the loop's timer, if the first list is due before it.
-    fn arm(&self) -> Result<()> {
+    /// Starts the loop's timer, if the first list is due before it; `least` is the least it waits, in milliseconds.
+    fn arm(&self, least: u64) -> Result<()> {
         if self.is_running.get() {
             return Ok(());
         }
         if let Some(due) = self.lists.borrow().due().filter(|due| *due < self.armed.get()) {
-            let from_now = due.saturating_sub(self.now()).max(1);
+            let from_now = due.saturating_sub(self.now()).max(least);
             self.timer.restart(Duration::from_millis(from_now))?;
             self.armed.set(due);
         }
@@ -138,6 +167,16 @@ impl<S: Script> Inner<S> {
             return Ok(());
         }
         if self.lists.borrow().has_referenced() { self.timer.r#ref() } else { self.timer.unref() }
+    }
+
+    /// Calls the timer that the pass has come to, or all that it comes to in that list.
+    fn call(&self, key: TimerKey, pass: &mut Pass) -> Outcome {
+        if S::TAKES_LISTS {
+            let tasks = self.lists.borrow_mut().take_list(pass);
+            return if tasks.is_empty() { Outcome::Done } else { self.script.call_list(tasks) };
+        }
+        let task = self.lists.borrow_mut().take(key);
+        task.map_or(Outcome::Done, |task| self.script.call(task))
     }
 
     /// Calls all that is due.
@@ -153,8 +192,7 @@ impl<S: Script> Inner<S> {
             let mut outcome = if must_drain { self.script.drain() } else { Outcome::Done };
             if outcome == Outcome::Done {
                 must_drain = true;
-                let task = self.lists.borrow_mut().take(key);
-                outcome = task.map_or(Outcome::Done, |task| self.script.call(task));
+                outcome = self.call(key, &mut pass);
             }
             match outcome {
                 Outcome::Done => {}
@@ -177,6 +215,6 @@ impl<S: Script> Drop for Running<'_, S> {
     fn drop(&mut self) {
         self.0.is_running.set(false);
         // It fails only when the loop is gone: then nothing comes any more.
-        let _ = self.0.arm();
+        let _ = self.0.arm(1);
     }
 }

@@ -8,34 +8,41 @@ const { bufferClass, isRaw, nameOf, optionsOf, request, start, sync, toPath } = 
 const { typeOf } = require('internal/fs/stats');
 const requests = require('internal/fs/requests');
 
+const ASYNC_ITERATOR = Object.getPrototypeOf(Object.getPrototypeOf((async function* () {}).prototype));
+
 const OURS = Symbol('ours');
 
-// The whole of a directory, read when it was opened.
+// A directory that is read piece by piece.
 class Dir {
   #path;
-  #entries;
-  #next = 0;
+  // How it is read: `request()` for the next entries, `close()` for the end.
+  #source;
+  #entries = [];
   #isClosed = false;
-  // Calls that have not come back.
-  #pending = 0;
+  // Operations that wait for the one under way; null without one.
+  #waiting = null;
 
-  constructor(mark, path, entries) {
+  constructor(mark, path, source) {
     if (mark === undefined) throw new ERR_MISSING_ARGS('handle');
     if (mark !== OURS) throw new ERR_ILLEGAL_CONSTRUCTOR();
     this.#path = path;
-    this.#entries = entries;
+    this.#source = source;
   }
 
   get path() { return this.#path; }
 
-  #take() { return this.#next < this.#entries.length ? this.#entries[this.#next++] : null; }
-
-  // Comes back in another turn, as a read of the system would.
-  #later(done, take) {
-    this.#pending++;
-    setImmediate(() => {
-      this.#pending--;
-      done(null, take());
+  // One operation after the other. Each calls `done(error, value)` later.
+  #later(operation, done) {
+    if (this.#waiting !== null) {
+      this.#waiting.push([operation, done]);
+      return;
+    }
+    this.#waiting = [];
+    operation((error, value) => {
+      const waiting = this.#waiting;
+      this.#waiting = null;
+      for (const [next, nextDone] of waiting) this.#later(next, nextDone);
+      done(error, value);
     });
   }
 
@@ -43,58 +50,103 @@ class Dir {
     if (this.#isClosed) throw new ERR_DIR_CLOSED();
   }
 
+  #checkIdle() {
+    this.#checkOpen();
+    if (this.#waiting !== null) throw new ERR_DIR_CONCURRENT_OPERATION();
+  }
+
+  #take(entries) {
+    if (entries !== undefined) this.#entries = entries.reverse();
+    return this.#entries.pop() ?? null;
+  }
+
+  #read(done) {
+    this.#later((ready) => {
+      if (this.#entries.length > 0) process.nextTick(ready, null, this.#take());
+      else start(this.#source.request(), (error, entries) => (error === null ? ready(null, this.#take(entries)) : ready(error)));
+    }, done);
+  }
+
   read(callback) {
     if (callback === undefined) {
       return new Promise((resolve, reject) => {
         this.#checkOpen();
-        this.#later((error, entry) => (error ? reject(error) : resolve(entry)), () => this.#take());
+        this.#read((error, entry) => (error ? reject(error) : resolve(entry)));
       });
     }
     validateFunction(callback, 'callback');
     this.#checkOpen();
-    return this.#later(callback, () => this.#take());
+    return this.#read(callback);
   }
 
   readSync() {
-    this.#checkOpen();
-    if (this.#pending > 0) throw new ERR_DIR_CONCURRENT_OPERATION();
-    return this.#take();
+    this.#checkIdle();
+    return this.#take(this.#entries.length > 0 ? undefined : sync(this.#source.request()));
+  }
+
+  #close(done) {
+    this.#isClosed = true;
+    this.#later((ready) => start(this.#source.close(), ready), done);
   }
 
   close(callback) {
     if (callback === undefined) {
-      return new Promise((resolve) => {
+      return new Promise((resolve, reject) => {
         this.#checkOpen();
-        this.#isClosed = true;
-        this.#later(resolve, () => undefined);
-      }).then(() => undefined);
+        this.#close((error) => (error ? reject(error) : resolve()));
+      });
     }
     validateFunction(callback, 'callback');
     if (this.#isClosed) {
       process.nextTick(callback, new ERR_DIR_CLOSED());
       return undefined;
     }
-    this.#isClosed = true;
-    return this.#later((error) => callback(error), () => undefined);
+    return this.#close((error) => callback(error));
   }
 
   closeSync() {
-    this.#checkOpen();
-    if (this.#pending > 0) throw new ERR_DIR_CONCURRENT_OPERATION();
+    this.#checkIdle();
     this.#isClosed = true;
+    sync(this.#source.close());
   }
 
-  async* entries() {
-    try {
-      for (let entry; (entry = await this.read()) !== null;) yield entry;
-    } finally {
-      if (!this.#isClosed) await this.close();
-    }
+  // By hand: whoever leaves a loop finds the directory closed, also where the loop does not wait for that.
+  entries() {
+    const close = async () => { if (!this.#isClosed) await this.close(); };
+    return {
+      __proto__: ASYNC_ITERATOR,
+      next: async () => {
+        const value = this.#isClosed ? null : await this.read();
+        if (value !== null) return { value, done: false };
+        await close();
+        return { value: undefined, done: true };
+      },
+      async return(value) {
+        await close();
+        return { value, done: true };
+      },
+    };
   }
 }
 Object.defineProperty(Dir.prototype, Symbol.asyncIterator, {
   value: Dir.prototype.entries, enumerable: false, writable: true, configurable: true,
 });
+
+// What a Dir reads of: a directory of the system's, or entries that are known.
+const sourceOf = (handle, path, encoding, count) => ({
+  request: () => request((callback) => handle.read(callback, count, isRaw(encoding)), [], 'scandir', {
+    path, finish: ([names, kinds]) => names.map((name, at) => requests.entry(path, nameOf(name, encoding), kinds[at])),
+  }),
+  close: () => request((callback) => handle.close(callback), [], 'closedir', { finish: () => undefined }),
+});
+const knownSource = (entries) => {
+  const give = (value) => (callback) => {
+    if (callback === undefined) return value;
+    setImmediate(callback, 0, value);
+    return undefined;
+  };
+  return { request: () => request(give(entries.splice(0)), [], 'scandir'), close: () => request(give(undefined), [], 'closedir') };
+};
 
 function opening(path, options) {
   const { encoding, bufferSize = 32, recursive } = optionsOf(options, { encoding: 'utf8' });
@@ -104,11 +156,10 @@ function opening(path, options) {
     return request((callback) => {
       if (callback !== undefined) throw new TypeError('a deep directory is opened by a walk');
       return readdirSync(path, { encoding, withFileTypes: true, recursive: true });
-    }, [], 'opendir', { path, finish: (entries) => new Dir(OURS, path, entries), isRecursive: true });
+    }, [], 'opendir', { path, finish: (entries) => new Dir(OURS, path, knownSource(entries)), isRecursive: true });
   }
-  return request(native.list, [path, isRaw(encoding)], 'opendir', {
-    path,
-    finish: ([names, kinds]) => new Dir(OURS, path, names.map((name, at) => requests.entry(path, nameOf(name, encoding), kinds[at]))),
+  return request(native.opendir, [path], 'opendir', {
+    path, finish: (handle) => new Dir(OURS, path, sourceOf(handle, path, encoding, bufferSize)),
   });
 }
 

@@ -3,9 +3,8 @@
 'use strict';
 
 const native = binding('fs');
-const { codes: { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_FS_EISDIR, ERR_FS_INVALID_SYMLINK_TYPE } } = require('internal/codes');
-const { validateBoolean, validateInteger, validateObject, validateUint32, parseFileMode } =
-  require('internal/validators');
+const { codes: { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_FS_INVALID_SYMLINK_TYPE } } = require('internal/codes');
+const { validateBoolean, validateInteger, parseFileMode } = require('internal/validators');
 const { isRaw, nameOf, optionsOf, request, sync, toFd, toFlags, toPath, toTime } = require('internal/fs/util');
 const { statsOf, StatFs, Dirent } = require('internal/fs/stats');
 const { F_OK } = require('internal/fs/constants');
@@ -39,15 +38,17 @@ function open(path, flags, mode) {
 
 const close = (fd) => request(native.close, [toFd(fd)], 'close', { finish: nothing });
 
+const stating = (file, syscall, options, isLink, more) =>
+  request(native.stat, [file, Boolean(options?.bigint), isLink], syscall, { ...more, finish: statsOf });
 const stat = (path, options) => {
   path = toPath(path);
-  return request(native.stat, [path, Boolean(options?.bigint)], 'stat', { path, finish: statsOf });
+  return stating(path, 'stat', options, false, { path });
 };
 const lstat = (path, options) => {
   path = toPath(path);
-  return request(native.lstat, [path, Boolean(options?.bigint)], 'lstat', { path, finish: statsOf });
+  return stating(path, 'lstat', options, true, { path });
 };
-const fstat = (fd, options) => request(native.fstat, [toFd(fd), Boolean(options?.bigint)], 'fstat', { finish: statsOf });
+const fstat = (fd, options) => stating(toFd(fd), 'fstat', options, false);
 const statfs = (path, options) => {
   path = toPath(path);
   return request(native.statfs, [path, Boolean(options?.bigint)], 'statfs', { path, finish: (values) => new StatFs(...values) });
@@ -75,39 +76,6 @@ function mkdtemp(prefix, options) {
   }
   return request(native.mkdtemp, [prefix, isRaw(encoding)], 'mkdtemp', {
     path: typeof prefix === 'string' ? `${prefix}XXXXXX` : prefix, finish: (name) => nameOf(name, encoding),
-  });
-}
-
-function rmdir(path, options) {
-  path = toPath(path);
-  if (options !== undefined && options !== null) validateObject(options, 'options');
-  if (options?.recursive) {
-    warn('In future versions of Node.js, fs.rmdir(path, { recursive: true }) will be removed. Use fs.rm(path, { recursive: true }) instead',
-      'DeprecationWarning', 'DEP0147');
-    return request(native.rm, [path, true], 'rmdir', { path, finish: nothing });
-  }
-  return request(native.rmdir, [path], 'rmdir', { path, finish: nothing });
-}
-
-const removal = (path) => request(native.rm, [path, false], 'rm', { path, finish: nothing });
-
-// `rm` looks first, and refuses directories unless it may go down.
-function checkRemoval(path, options) {
-  path = toPath(path);
-  if (options !== undefined && typeof options !== 'function') validateObject(options, 'options');
-  const { recursive = false, force = false, retryDelay = 100, maxRetries = 0 } = options ?? {};
-  validateBoolean(recursive, 'options.recursive');
-  validateBoolean(force, 'options.force');
-  require('internal/validators').validateInt32(retryDelay, 'options.retryDelay', 0);
-  validateUint32(maxRetries, 'options.maxRetries');
-  return { path, recursive, force };
-}
-
-function refuse(path) {
-  const error = new ERR_FS_EISDIR(`Path is a directory: rm returned EISDIR (is a directory) ${path}`);
-  error.name = 'SystemError';
-  return Object.assign(error, {
-    info: { code: 'EISDIR', message: 'is a directory', path, syscall: 'rm', errno: 21 }, errno: 21, syscall: 'rm', path,
   });
 }
 
@@ -189,42 +157,39 @@ function chmod(path, mode) {
   path = toPath(path);
   return request(native.chmod, [path, parseFileMode(mode, 'mode')], 'chmod', { path, finish: nothing });
 }
-const fchmod = (fd, mode) => request(native.fchmod, [toFd(fd), parseFileMode(mode, 'mode')], 'fchmod', { finish: nothing });
+const fchmod = (fd, mode) => request(native.chmod, [toFd(fd), parseFileMode(mode, 'mode')], 'fchmod', { finish: nothing });
 
-function owner(call, syscall) {
-  return (path, uid, gid) => {
-    path = toPath(path);
-    validateInteger(uid, 'uid', -1, 2 ** 32 - 1);
-    validateInteger(gid, 'gid', -1, 2 ** 32 - 1);
-    return request(call, [path, uid, gid], syscall, { path, finish: nothing });
-  };
-}
-function fchown(fd, uid, gid) {
-  fd = toFd(fd);
+function owning(file, uid, gid, syscall, isLink, more) {
   validateInteger(uid, 'uid', -1, 2 ** 32 - 1);
   validateInteger(gid, 'gid', -1, 2 ** 32 - 1);
-  return request(native.fchown, [fd, uid, gid], 'fchown', { finish: nothing });
+  return request(native.chown, [file, uid, gid, isLink], syscall, { ...more, finish: nothing });
 }
+function chown(path, uid, gid) {
+  path = toPath(path);
+  return owning(path, uid, gid, 'chown', false, { path });
+}
+function lchown(path, uid, gid) {
+  path = toPath(path);
+  return owning(path, uid, gid, 'lchown', true, { path });
+}
+const fchown = (fd, uid, gid) => owning(toFd(fd), uid, gid, 'fchown', false);
 
-function times(call, syscall) {
-  return (path, atime, mtime) => {
-    path = toPath(path);
-    return request(call, [path, toTime(atime), toTime(mtime)], syscall, { path, finish: nothing });
-  };
+function utimes(path, atime, mtime) {
+  path = toPath(path);
+  return request(native.utimes, [path, toTime(atime), toTime(mtime), false], 'utime', { path, finish: nothing });
+}
+function lutimes(path, atime, mtime) {
+  path = toPath(path);
+  return request(native.utimes, [path, toTime(atime), toTime(mtime), true], 'lutime', { path, finish: nothing });
 }
 function futimes(fd, atime, mtime) {
-  return request(native.futimes, [toFd(fd), toTime(atime, 'atime'), toTime(mtime, 'mtime')], 'futime', { finish: nothing });
+  return request(native.utimes, [toFd(fd), toTime(atime, 'atime'), toTime(mtime, 'mtime'), false], 'futime', { finish: nothing });
 }
 
 const fsync = (fd) => request(native.fsync, [toFd(fd)], 'fsync', { finish: nothing });
 const fdatasync = (fd) => request(native.fdatasync, [toFd(fd)], 'fdatasync', { finish: nothing });
 
 module.exports = {
-  access, open, close, stat, lstat, fstat, statfs, mkdir, mkdtemp, rmdir, rename, unlink, copyFile, link, symlink, readlink, realpath,
-  ftruncate, chmod, fchmod, fchown, futimes, fsync, fdatasync, readdir,
-  chown: owner(native.chown, 'chown'),
-  lchown: owner(native.lchown, 'lchown'),
-  utimes: times(native.utimes, 'utime'),
-  lutimes: times(native.lutimes, 'lutime'),
-  removal, checkRemoval, refuse, entry,
+  access, open, close, stat, lstat, fstat, statfs, mkdir, mkdtemp, rename, unlink, copyFile, link, symlink, readlink, realpath,
+  ftruncate, chmod, fchmod, chown, lchown, fchown, utimes, lutimes, futimes, fsync, fdatasync, readdir, entry,
 };

@@ -1,30 +1,10 @@
-// What needs several requests: each written once with callbacks, and once in a row.
+// What needs several requests.
 'use strict';
 
-const { checkCallback, start, sync, toPath, optionsOf, nameOf, isRaw, errorOf } = require('internal/fs/util');
+const { bufferClass, checkCallback, errorOf, isRaw, nameOf, optionsOf, start, sync, toPath } = require('internal/fs/util');
+const { run, runSync } = require('internal/fs/steps');
 const requests = require('internal/fs/requests');
 const native = binding('fs');
-
-function rm(path, options, done) {
-  const checked = requests.checkRemoval(path, options);
-  checkCallback(done);
-  start(requests.lstat(checked.path), (error, stats) => {
-    if (error !== null) done(checked.force && error.code === 'ENOENT' ? null : error);
-    else if (stats.isDirectory() && !checked.recursive) done(requests.refuse(checked.path));
-    else start(requests.removal(checked.path), (failure) => done(checked.force && failure?.code === 'ENOENT' ? null : failure));
-  });
-}
-
-function rmSync(path, options) {
-  const checked = requests.checkRemoval(path, options);
-  try {
-    const stats = sync(requests.lstat(checked.path));
-    if (stats.isDirectory() && !checked.recursive) throw requests.refuse(checked.path);
-    sync(requests.removal(checked.path));
-  } catch (error) {
-    if (!checked.force || error.code !== 'ENOENT') throw error;
-  }
-}
 
 let warned = false;
 function warnOfFd() {
@@ -34,33 +14,37 @@ function warnOfFd() {
     'DeprecationWarning', 'DEP0081');
 }
 
+function* truncateSteps(path, length) {
+  const fd = yield requests.open(path, 'r+');
+  try {
+    yield requests.ftruncate(fd, length);
+  } finally {
+    yield requests.close(fd);
+  }
+}
+
 function truncate(path, length, done) {
   if (typeof path === 'number') {
     warnOfFd();
     start(requests.ftruncate(path, length), checkCallback(done));
     return;
   }
-  requests.ftruncate(0, length);
-  checkCallback(done);
-  start(requests.open(path, 'r+'), (error, fd) => {
-    if (error !== null) {
-      done(error);
-      return;
-    }
-    start(requests.ftruncate(fd, length), (failure) => start(requests.close(fd), (closing) => done(failure ?? closing)));
-  });
+  checkTruncation(path, length);
+  run(truncateSteps(path, length), checkCallback(done));
 }
 
 function truncateSync(path, length) {
-  if (typeof path === 'number') warnOfFd();
-  if (typeof path === 'number') return sync(requests.ftruncate(path, length));
-  requests.ftruncate(0, length);
-  const fd = sync(requests.open(path, 'r+'));
-  try {
-    return sync(requests.ftruncate(fd, length));
-  } finally {
-    sync(requests.close(fd));
+  if (typeof path === 'number') {
+    warnOfFd();
+    return sync(requests.ftruncate(path, length));
   }
+  checkTruncation(path, length);
+  return runSync(truncateSteps(path, length));
+}
+
+function checkTruncation(path, length) {
+  requests.ftruncate(0, length);
+  toPath(path);
 }
 
 // `realpath` looks at one part of the path after the other, so its errors name the first that is wrong.
@@ -71,7 +55,7 @@ function realpathRequest(path, options) {
 }
 
 function realpathError(error, path) {
-  const text = require('path').resolve(typeof path === 'string' ? path : require('internal/fs/util').bufferClass().from(path).toString());
+  const text = require('path').resolve(typeof path === 'string' ? path : bufferClass().from(path).toString());
   for (let end = text.indexOf('/', 1); ; end = text.indexOf('/', end + 1)) {
     const part = end < 0 ? text : text.slice(0, end);
     try {
@@ -83,27 +67,17 @@ function realpathError(error, path) {
   }
 }
 
-function realpath(path, options, done) {
-  const made = realpathRequest(path, options);
-  start(made, (error, name) => {
-    if (error !== null) done(realpathError(error, made.path));
-    else done(null, nameOf(name, made.encoding));
-  });
-}
-
-function realpathSync(path, options) {
-  const made = realpathRequest(path, options);
+function* realpathSteps(made) {
   let name;
   try {
-    name = sync(made);
+    name = yield made;
   } catch (error) {
     throw realpathError(error, made.path);
   }
   return nameOf(name, made.encoding);
 }
 
-const promise = (method) => (...args) => new Promise((resolve, reject) => {
-  method(...args, (error, value) => { if (error) reject(error); else resolve(value); });
-});
+function realpath(path, options, done) { run(realpathSteps(realpathRequest(path, options)), done); }
+const realpathSync = (path, options) => runSync(realpathSteps(realpathRequest(path, options)));
 
-module.exports = { rm, rmSync, truncate, truncateSync, realpath, realpathSync, promise };
+module.exports = { truncate, truncateSync, realpath, realpathSync };

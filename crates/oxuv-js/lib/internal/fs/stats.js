@@ -53,6 +53,12 @@ function statsOf(numbers) {
   return isBig ? new BigIntStats(...values) : new Stats(...values);
 }
 
+// Of a file that is not there.
+function noStats(isBig) {
+  const none = new Array(FIELDS.length + 2 * TIMES.length).fill(isBig ? 0n : 0);
+  return statsOf(none);
+}
+
 class StatFs {
   constructor(...values) {
     ['type', 'bsize', 'blocks', 'bfree', 'bavail', 'files', 'ffree'].forEach((name, at) => { this[name] = values[at]; });
@@ -71,4 +77,4 @@ class Dirent {
 }
 addKinds(Dirent, (entry, mode, kind) => entry[kType] === kind);
 
-module.exports = { Stats, statsOf, StatFs, Dirent, typeOf: (entry) => entry[kType] };
+module.exports = { Stats, statsOf, noStats, StatFs, Dirent, typeOf: (entry) => entry[kType] };

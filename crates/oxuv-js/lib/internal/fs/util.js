@@ -76,13 +76,13 @@ function toFlags(flags, name = 'flags') {
   return FLAGS[flags];
 }
 
-// A place in a file as a number: negative is the file's own position.
+// A place in a file: negative is the file's own position.
 function toPosition(position, length) {
   if (position === undefined || position === null) return -1;
   if (typeof position === 'bigint') {
     const last = 2n ** 63n - 1n - BigInt(length);
     if (position < -1n || position > last) throw new ERR_OUT_OF_RANGE('position', `>= -1 && <= ${last}`, position);
-    return Number(position);
+    return position;
   }
   if (typeof position !== 'number') throw new ERR_INVALID_ARG_TYPE('position', ['integer', 'bigint'], position);
   validateInteger(position, 'position', -1);
@@ -156,7 +156,10 @@ function checkAborted(signal) {
   if (signal?.aborted) throw new AbortError(undefined, { cause: signal.reason });
 }
 
+// Functions of `fs` as they were before scripts could replace them.
+const own = {};
+
 module.exports = {
-  toPath, toFd, toFlags, toPosition, toTime, optionsOf, checkEncoding, bytesOf, isBytes, request, errorOf, sync, start, promised,
+  own, shown, toPath, toFd, toFlags, toPosition, toTime, optionsOf, checkEncoding, bytesOf, isBytes, request, errorOf, sync, start, promised,
   checkCallback, isRaw, nameOf, checkAborted, bufferClass,
 };

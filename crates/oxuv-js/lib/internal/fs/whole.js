@@ -12,6 +12,8 @@ const { nameOf, textOf, lengthOf } = require('internal/buffer_text');
 const PIECE = 512 * 1024;
 const PIECE_OF_UNKNOWN = 64 * 1024;
 const MOST = 2 ** 31 - 1;
+// What is written at a time: another thread gets a copy of it.
+const WRITE_PIECE = 8 * 1024 * 1024;
 
 const isFd = (path) => typeof path === 'number' && Number.isInteger(path) && path >= 0;
 
@@ -21,11 +23,12 @@ function sizeOf(stats) {
   return size;
 }
 
-// What is read so far of a file.
+// What is read so far of a file. If its size is known, all goes into one place as it comes; else it is put together in the end.
 class Pieces {
   constructor(size) {
     this.size = size;
     this.read = 0;
+    this.whole = undefined;
     this.all = [];
   }
 
@@ -36,27 +39,44 @@ class Pieces {
 
   // True at the end.
   add(piece) {
-    if (piece.byteLength > 0) this.all.push(new Uint8Array(piece));
+    if (this.size > PIECE) {
+      this.whole ??= new Uint8Array(this.size);
+      this.whole.set(new Uint8Array(piece), this.read);
+    } else if (piece.byteLength > 0) {
+      this.all.push(new Uint8Array(piece));
+    }
     this.read += piece.byteLength;
+    if (this.read > MOST) throw new ERR_FS_FILE_TOO_LARGE(this.read);
     return piece.byteLength === 0 || this.read === this.size;
   }
 
-  result(encoding) {
-    let bytes = this.all[0] ?? new Uint8Array(0);
-    if (this.all.length > 1) {
-      bytes = new Uint8Array(this.read);
-      let at = 0;
-      for (const piece of this.all) {
-        bytes.set(piece, at);
-        at += piece.length;
-      }
+  #joined() {
+    if (this.whole !== undefined) return this.read === this.size ? this.whole : this.whole.slice(0, this.read);
+    if (this.all.length < 2) return this.all[0] ?? new Uint8Array(0);
+    const bytes = new Uint8Array(this.read);
+    let at = 0;
+    for (const piece of this.all) {
+      bytes.set(piece, at);
+      at += piece.length;
     }
+    return bytes;
+  }
+
+  // Nothing is kept here afterwards.
+  result(encoding) {
+    const bytes = this.#joined();
+    this.whole = undefined;
+    this.all = [];
     if (encoding && encoding !== 'buffer') return textOf(bytes, nameOf(encoding));
     return bufferClass().from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 }
 
-const readOptions = (options) => optionsOf(options, { flag: 'r' });
+function readOptions(options) {
+  options = { ...optionsOf(options) };
+  options.flag ||= 'r';
+  return options;
+}
 
 function readFileSync(path, options) {
   options = readOptions(options);
@@ -121,16 +141,22 @@ function readAll(fd, encoding, signal, done) {
         return;
       }
       start(pieces.request(fd), (failure, piece) => {
-        if (failure !== null) done(failure);
-        else if (!pieces.add(piece)) next();
-        else finish(() => pieces.result(encoding), done);
+        if (failure !== null) {
+          done(failure);
+          return;
+        }
+        attempt(() => (pieces.add(piece) ? pieces.result(encoding) : undefined), (wrong, result) => {
+          if (wrong === null && result === undefined) next();
+          else done(wrong, result);
+        });
       });
     };
     next();
   });
 }
 
-function finish(make, done) {
+// There may be no memory for it, or no such text.
+function attempt(make, done) {
   let value;
   try {
     value = make();
@@ -147,7 +173,8 @@ function readFile(path, options, done) {
 }
 
 function writeOptions(options, flag) {
-  options = optionsOf(options, { encoding: 'utf8', mode: 0o666, flag, flush: false });
+  options = { ...optionsOf(options, { encoding: 'utf8', mode: 0o666, flush: false }) };
+  options.flag ||= flag;
   validateBoolean(options.flush ?? false, 'options.flush');
   return options;
 }
@@ -174,15 +201,36 @@ function checkData(data) {
 
 const payloadOf = (data, encoding) => (typeof data === 'string' ? encode(data, encoding || 'utf8') : bytesOf(data));
 
-// What is left when so many bytes are written; undefined at the end.
-function restOf(payload, written) {
-  const length = typeof payload === 'string' ? lengthOf(payload, 'utf8') : payload.length;
-  if (written >= length) return undefined;
-  const bytes = typeof payload === 'string' ? new Uint8Array(binding('text').encode(payload)) : payload;
-  return bytes.subarray(written);
-}
+// What is written, piece by piece.
+class Rest {
+  #bytes;
+  #most;
+  #at = 0;
 
-const writing = (fd, payload) => request(native.write, [fd, payload, -1], 'write');
+  constructor(payload, most) {
+    this.#bytes = payload;
+    this.#most = most;
+  }
+
+  // A text goes as it is; what it is in bytes matters if it is not written at once.
+  #toBytes() {
+    if (typeof this.#bytes === 'string') this.#bytes = new Uint8Array(binding('text').encode(this.#bytes));
+  }
+
+  request(fd) {
+    if (this.#bytes.length > this.#most / 3) this.#toBytes();
+    const piece = typeof this.#bytes === 'string' ? this.#bytes : this.#bytes.subarray(this.#at, this.#at + this.#most);
+    return request(native.write, [fd, piece, -1], 'write');
+  }
+
+  // So many bytes are written. True at the end.
+  add(count) {
+    this.#at += count;
+    if (typeof this.#bytes === 'string' && count >= lengthOf(this.#bytes, 'utf8')) return true;
+    this.#toBytes();
+    return this.#at >= this.#bytes.length;
+  }
+}
 
 function writeFileSync(path, data, options, flag = 'w') {
   options = writeOptions(options, flag);
@@ -190,8 +238,8 @@ function writeFileSync(path, data, options, flag = 'w') {
   checkData(data);
   const fd = isFd(path) ? path : sync(requests.open(path, options.flag, options.mode));
   try {
-    let payload = payloadOf(data, options.encoding);
-    while (payload !== undefined) payload = restOf(payload, sync(writing(fd, payload)));
+    const rest = new Rest(payloadOf(data, options.encoding), WRITE_PIECE);
+    while (!rest.add(sync(rest.request(fd))));
     if (options.flush) sync(requests.fsync(fd));
   } finally {
     if (!isFd(path)) sync(requests.close(fd));
@@ -199,18 +247,15 @@ function writeFileSync(path, data, options, flag = 'w') {
 }
 
 function writeAll(fd, payload, { signal, flush }, done) {
+  const rest = new Rest(payload, signal ? PIECE : WRITE_PIECE);
   const next = () => {
     if (signal?.aborted) {
       done(new AbortError(undefined, { cause: signal.reason }));
       return;
     }
-    start(writing(fd, payload), (error, written) => {
-      if (error !== null) {
-        done(error);
-        return;
-      }
-      payload = restOf(payload, written);
-      if (payload !== undefined) next();
+    start(rest.request(fd), (error, written) => {
+      if (error !== null) done(error);
+      else if (!rest.add(written)) next();
       else if (flush) start(requests.fsync(fd), done);
       else done(null);
     });

@@ -74,18 +74,18 @@ function connectTo(socket, { address, port, family, localAddress, localPort }) {
       return;
     }
   }
-  start(socket, handle, address, port);
+  start(socket, handle, { address, port, localAddress, localPort });
 }
 
 function connectPipe(socket, path) {
-  start(socket, socket._handle, path, undefined);
+  start(socket, socket._handle, { address: path });
 }
 
-function start(socket, handle, address, port) {
+function start(socket, handle, { address, port, localAddress, localPort }) {
   const failed = (status) => {
-    const local = port === undefined ? undefined : nameOf(socket._getsockname());
+    const local = localAddress && localPort ? `${localAddress}:${localPort}` : undefined;
     const error = exceptionWithHostPort(status, 'connect', address, port, local);
-    if (local) Object.assign(error, { localAddress: socket._getsockname().address, localPort: socket._getsockname().port });
+    if (local) Object.assign(error, { localAddress, localPort });
     socket.destroy(error);
   };
   const status = handle.connect(address, port ?? 0, (status) => {
@@ -97,8 +97,6 @@ function start(socket, handle, address, port) {
   });
   if (status) failed(status);
 }
-
-const nameOf = ({ address, port }) => (address === undefined ? undefined : `${address}:${port}`);
 
 function connected(socket, handle) {
   const { readable = true, writable = true } = handle;

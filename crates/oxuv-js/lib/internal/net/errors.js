@@ -10,9 +10,7 @@ function make(errno, syscall, rest, above) {
   Error.stackTraceLimit = 0;
   const error = new Error(`${syscall} ${code}${rest}`);
   Error.stackTraceLimit = limit;
-  error.errno = errno;
-  error.code = code;
-  error.syscall = syscall;
+  Object.assign(error, above === listenException ? { code, errno, syscall } : { errno, code, syscall });
   if (limit > 0) Error.captureStackTrace(error, above);
   return error;
 }
@@ -40,7 +38,8 @@ function exceptionWithHostPort(errno, syscall, address, port, local) {
 // With what the error means in words, too.
 function listenException(errno, syscall, address, port) {
   const [, meaning = 'unknown error'] = systemError(errno) ?? [];
-  return withPlace(make(errno, syscall, `: ${meaning}${place(address, port)}`, listenException), address, port);
+  const error = make(errno, syscall, `: ${meaning}${place(address, port)}`, listenException);
+  return withPlace(error, address, port);
 }
 
 module.exports = { errnoException, exceptionWithHostPort, listenException };

@@ -58,7 +58,7 @@ prototype.listen = function listen(...args) {
   const backlogOfArgs = toNumber(args.length > 1 && args[1]) || toNumber(args.length > 2 && args[2]);
   const options = given._handle || given.handle || given;
   const backlog = options.backlog || backlogOfArgs;
-  if (options.kind === 'tcp' && typeof options.listen === 'function') {
+  if ((options.kind === 'tcp' || options.kind === 'pipe') && typeof options.listen === 'function') {
     this._handle = options;
     start(this, { address: null, port: -1, family: -1, backlog });
     return this;
@@ -243,8 +243,31 @@ function drop(server, handle) {
 }
 
 prototype.getConnections = function getConnections(callback) {
-  process.nextTick(callback, null, this._connections);
+  if (this._workers.length === 0) process.nextTick(callback, null, this._connections);
+  else countWithOthers(this, callback);
   return this;
+};
+
+// Those included that other processes have been given.
+function countWithOthers(server, callback) {
+  let left = server._workers.length;
+  let total = server._connections;
+  let hasFailed = false;
+  for (const list of server._workers) {
+    list.getConnections((error, count) => {
+      if (hasFailed) return;
+      hasFailed = Boolean(error);
+      total += count;
+      if (hasFailed || --left === 0) process.nextTick(callback, error ?? null, hasFailed ? undefined : total);
+    });
+  }
+}
+
+// A list of connections that another process has been given.
+prototype._setupWorker = function _setupWorker(list) {
+  this._usingWorkers = true;
+  this._workers.push(list);
+  list.once('exit', () => { this._workers.splice(this._workers.indexOf(list), 1); });
 };
 
 prototype.close = function close(callback) {
@@ -254,9 +277,24 @@ prototype.close = function close(callback) {
   }
   this._handle?.close();
   this._handle = null;
-  this._emitCloseIfDrained();
+  if (this._workers.length === 0) this._emitCloseIfDrained();
+  else closeWithOthers(this);
   return this;
 };
+
+// It is closed when what other processes have been given is, too.
+function closeWithOthers(server) {
+  let left = server._workers.length;
+  // None of its own may be the last until then.
+  server._connections++;
+  for (const list of server._workers) {
+    list.close(() => {
+      if (--left !== 0) return;
+      server._connections = 0;
+      server._emitCloseIfDrained();
+    });
+  }
+}
 
 prototype._emitCloseIfDrained = function _emitCloseIfDrained() {
   if (this._handle || this._connections) return;

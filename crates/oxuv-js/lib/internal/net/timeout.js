@@ -34,4 +34,4 @@ function setStreamTimeout(msecs, callback) {
   return this;
 }
 
-module.exports = { kTimeout, setStreamTimeout };
+module.exports = { kTimeout, durationOf, setStreamTimeout };

@@ -54,6 +54,17 @@ impl Descriptors {
         if self.closed.get()[number as usize] { Err(Errno::EBADF) } else { Ok(Descriptor::Standard(standard)) }
     }
 
+    /// The number by which another process can be given a copy: the script's own files, and what this process was started with.
+    ///
+    /// # Errors
+    /// EBADF.
+    pub(crate) fn number(&self, number: i32) -> Result<i32> {
+        if let 0..=2 = number {
+            self.get(number)?;
+        }
+        Ok(number)
+    }
+
     /// Takes out a descriptor that a handle is to have: a file of the script's, or what whoever started the program has left open.
     ///
     /// # Errors

@@ -4,14 +4,18 @@
 //! does the work then. Without it the work is done here: the value is returned, or the negative number of the error is
 //! thrown, for the script's side to make an error of it.
 
+mod attributes;
 mod descriptors;
+mod directory;
 mod opened;
 mod paths;
 mod values;
+mod watch;
 
 pub(crate) use descriptors::Descriptors;
 pub(crate) use opened::write_all;
 
+use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Result, Value};
 
 use crate::host::host;
@@ -19,8 +23,17 @@ use crate::host::host;
 type Callback<'js> = Option<Function<'js>>;
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
+    attributes::fill(object)?;
+    directory::fill(object)?;
     opened::fill(object)?;
-    paths::fill(object)
+    paths::fill(object)?;
+    watch::fill(object)?;
+    object.set("pause", Func::from(pause))
+}
+
+/// Waits here for so many milliseconds.
+fn pause(ms: f64) {
+    std::thread::sleep(std::time::Duration::from_millis(ms as u64));
 }
 
 /// Does the work here, or has it done.

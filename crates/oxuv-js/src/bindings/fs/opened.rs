@@ -3,15 +3,14 @@
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use oxuv::fs::NewTime;
 use oxuv::fs::blocking::{self, WriteBuf};
 use oxuv::{Errno, Result as Done};
 use oxuv_js_bytes::Bytes;
 use rquickjs::function::Func;
-use rquickjs::{Ctx, Object, Result, Value};
+use rquickjs::{Ctx, FromJs, Object, Result, Value};
 
 use super::descriptors::Descriptor;
-use super::values::{Numbers, Path};
+use super::values::Path;
 use super::{Callback, perform, perform_with};
 use crate::host::host;
 
@@ -21,11 +20,7 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("read", Func::from(read))?;
     object.set("write", Func::from(write))?;
     object.set("writev", Func::from(write_all_of))?;
-    object.set("fstat", Func::from(stat))?;
     object.set("ftruncate", Func::from(truncate))?;
-    object.set("fchmod", Func::from(set_mode))?;
-    object.set("fchown", Func::from(set_owner))?;
-    object.set("futimes", Func::from(set_times))?;
     object.set("fsync", Func::from(sync_all))?;
     object.set("fdatasync", Func::from(sync_data))
 }
@@ -45,9 +40,17 @@ where
     perform(ctx, callback, move || act(&found?))
 }
 
-/// The place of a request in the file. What is negative means the file's own position.
-fn place(position: f64) -> Option<u64> {
-    (position >= 0.0).then_some(position as u64)
+/// The place of a request in the file; none is the file's own position, for which the script has a negative number.
+struct Place(Option<u64>);
+
+impl<'js> FromJs<'js> for Place {
+    fn from_js(_: &Ctx<'js>, value: Value<'js>) -> Result<Place> {
+        let number = match value.as_big_int() {
+            Some(number) => number.clone().to_i64()?,
+            None => value.get::<f64>()? as i64,
+        };
+        Ok(Place(u64::try_from(number).ok()))
+    }
 }
 
 fn open<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, flags: i32, mode: u32) -> Result<Value<'js>> {
@@ -63,17 +66,17 @@ fn close<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32) -> Result<Val
     })
 }
 
-fn read<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, length: f64, position: f64) -> Result<Value<'js>> {
+fn read<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, length: f64, place: Place) -> Result<Value<'js>> {
     with(ctx, callback, number, move |fd| {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length as usize)?;
-        blocking::read_to_vec(fd.as_fd(), &mut bytes, place(position))?;
+        blocking::read_to_vec(fd.as_fd(), &mut bytes, place.0)?;
         Ok(Bytes(bytes))
     })
 }
 
-fn write<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, bytes: Bytes, position: f64) -> Result<Value<'js>> {
-    with(ctx, callback, number, move |fd| write_bufs(fd, &[WriteBuf::new(&bytes.0)], place(position)))
+fn write<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, bytes: Bytes, place: Place) -> Result<Value<'js>> {
+    with(ctx, callback, number, move |fd| write_bufs(fd, &[WriteBuf::new(&bytes.0)], place.0))
 }
 
 fn write_all_of<'js>(
@@ -81,11 +84,11 @@ fn write_all_of<'js>(
     callback: Callback<'js>,
     number: i32,
     parts: Vec<Bytes>,
-    position: f64,
+    place: Place,
 ) -> Result<Value<'js>> {
     with(ctx, callback, number, move |fd| {
         let bufs: Vec<WriteBuf<'_>> = parts.iter().map(|part| WriteBuf::new(&part.0)).collect();
-        write_bufs(fd, &bufs, place(position))
+        write_bufs(fd, &bufs, place.0)
     })
 }
 
@@ -114,37 +117,8 @@ fn wait_for_room(fd: &Descriptor) -> Done<()> {
     Ok(())
 }
 
-fn stat<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, is_big: bool) -> Result<Value<'js>> {
-    with(ctx, callback, number, move |fd| {
-        let found = blocking::file_metadata(fd.as_fd())?;
-        Ok(Numbers::of_file(&found, is_big))
-    })
-}
-
 fn truncate<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, length: f64) -> Result<Value<'js>> {
     with(ctx, callback, number, move |fd| blocking::truncate(fd.as_fd(), length as i64))
-}
-
-fn set_mode<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, mode: u32) -> Result<Value<'js>> {
-    with(ctx, callback, number, move |fd| blocking::set_file_mode(fd.as_fd(), mode))
-}
-
-fn set_owner<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32, owner: f64, group: f64) -> Result<Value<'js>> {
-    // -1 stands for the largest number: no change.
-    with(ctx, callback, number, move |fd| {
-        blocking::set_file_owner(fd.as_fd(), owner as i64 as u32, group as i64 as u32)
-    })
-}
-
-fn set_times<'js>(
-    ctx: Ctx<'js>,
-    callback: Callback<'js>,
-    number: i32,
-    accessed: f64,
-    modified: f64,
-) -> Result<Value<'js>> {
-    let times = (NewTime::from_seconds(accessed), NewTime::from_seconds(modified));
-    with(ctx, callback, number, move |fd| blocking::set_file_times(fd.as_fd(), times.0, times.1))
 }
 
 fn sync_all<'js>(ctx: Ctx<'js>, callback: Callback<'js>, number: i32) -> Result<Value<'js>> {

@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path as StdPath;
 
+use oxuv::fs::CopyFlags;
 use oxuv::fs::blocking;
-use oxuv::fs::{CopyFlags, NewTime};
 use oxuv::{Errno, Result as Done};
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result, Value};
@@ -15,8 +15,6 @@ use super::values::{Name, Names, Numbers, Path};
 use super::{Callback, perform};
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
-    object.set("stat", Func::from(stat))?;
-    object.set("lstat", Func::from(link_stat))?;
     object.set("statfs", Func::from(volume))?;
     object.set("access", Func::from(access))?;
     object.set("mkdir", Func::from(make_directory))?;
@@ -30,20 +28,7 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("link", Func::from(link))?;
     object.set("symlink", Func::from(symlink))?;
     object.set("readlink", Func::from(read_link))?;
-    object.set("realpath", Func::from(real_path))?;
-    object.set("chmod", Func::from(set_mode))?;
-    object.set("chown", Func::from(set_owner))?;
-    object.set("lchown", Func::from(set_link_owner))?;
-    object.set("utimes", Func::from(set_times))?;
-    object.set("lutimes", Func::from(set_link_times))
-}
-
-fn stat<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, is_big: bool) -> Result<Value<'js>> {
-    perform(ctx, callback, move || blocking::metadata(&path.0).map(|found| Numbers::of_file(&found, is_big)))
-}
-
-fn link_stat<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, is_big: bool) -> Result<Value<'js>> {
-    perform(ctx, callback, move || blocking::link_metadata(&path.0).map(|found| Numbers::of_file(&found, is_big)))
+    object.set("realpath", Func::from(real_path))
 }
 
 /// In the order of the constructor of `StatFs`.
@@ -200,45 +185,4 @@ fn named<'js>(
     ask: impl FnOnce(&CStr) -> Done<std::ffi::CString> + Send + 'static,
 ) -> Result<Value<'js>> {
     perform(ctx, callback, move || ask(&path.0).map(|found| Name { bytes: found.into_bytes(), raw }))
-}
-
-fn set_mode<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, mode: u32) -> Result<Value<'js>> {
-    perform(ctx, callback, move || blocking::set_mode(&path.0, mode))
-}
-
-fn set_owner<'js>(ctx: Ctx<'js>, callback: Callback<'js>, path: Path, owner: f64, group: f64) -> Result<Value<'js>> {
-    // -1 stands for the largest number: no change.
-    perform(ctx, callback, move || blocking::set_owner(&path.0, owner as i64 as u32, group as i64 as u32))
-}
-
-fn set_link_owner<'js>(
-    ctx: Ctx<'js>,
-    callback: Callback<'js>,
-    path: Path,
-    owner: f64,
-    group: f64,
-) -> Result<Value<'js>> {
-    perform(ctx, callback, move || blocking::set_link_owner(&path.0, owner as i64 as u32, group as i64 as u32))
-}
-
-fn set_times<'js>(
-    ctx: Ctx<'js>,
-    callback: Callback<'js>,
-    path: Path,
-    accessed: f64,
-    modified: f64,
-) -> Result<Value<'js>> {
-    let times = (NewTime::from_seconds(accessed), NewTime::from_seconds(modified));
-    perform(ctx, callback, move || blocking::set_times(&path.0, times.0, times.1))
-}
-
-fn set_link_times<'js>(
-    ctx: Ctx<'js>,
-    callback: Callback<'js>,
-    path: Path,
-    accessed: f64,
-    modified: f64,
-) -> Result<Value<'js>> {
-    let times = (NewTime::from_seconds(accessed), NewTime::from_seconds(modified));
-    perform(ctx, callback, move || blocking::set_link_times(&path.0, times.0, times.1))
 }

@@ -1,0 +1,274 @@
+// A connection of a server: requests come in one after the other, and answers go out in the same order.
+'use strict';
+
+const { codes } = require('internal/codes');
+const { HTTPParser, parsers, freeParser, prepareError, isLenient, methods } = require('internal/http/parser');
+const { emitClose } = require('internal/http/response');
+const { kUniqueHeaders } = require('internal/http/outgoing_headers');
+const { kNeedDrain, CONTINUE, connectionReset } = require('internal/http/common');
+const servers = require('internal/http/server');
+
+const nothing = () => {};
+
+// What there is to know of a connection.
+class Connection {
+  constructor(server, socket, parser) {
+    this.server = server;
+    this.socket = socket;
+    this.parser = parser;
+    // The requests without a finished answer, and the answers that wait for their turn.
+    this.incoming = [];
+    this.outgoing = [];
+    // Bytes of those answers.
+    this.outgoingData = 0;
+    this.requestsCount = 0;
+    this.keepAliveTimeoutSet = false;
+    this.onPendingData = (count) => updateOutgoingData(this, count);
+    this.listeners = {
+      data: (chunk) => onData(this, chunk),
+      end: () => onEnd(this),
+      close: () => onClose(this),
+      drain: () => onDrain(this),
+      error: onSocketError,
+      timeout: onTimeout,
+    };
+  }
+}
+
+function serveConnection(socket) {
+  const server = this;
+  // Streams of others than our servers come here, too.
+  socket.server ??= server;
+  if (server.timeout && typeof socket.setTimeout === 'function') socket.setTimeout(server.timeout);
+  const parser = parsers.alloc();
+  parser.initialize(HTTPParser.REQUEST, null, server.maxHeaderSize || 0,
+    (server.insecureHTTPParser ?? isLenient()) ? HTTPParser.kLenientAll : HTTPParser.kLenientNone, server[servers.kConnections]);
+  parser.socket = socket;
+  parser[HTTPParser.kOnTimeout] = nothing;
+  socket.parser = parser;
+  if (typeof server.maxHeadersCount === 'number') parser.maxHeaderPairs = server.maxHeadersCount << 1;
+  const connection = new Connection(server, socket, parser);
+  parser.onIncoming = (request, keepsAlive) => onIncoming(connection, request, keepsAlive);
+  const { listeners } = connection;
+  socket.on('timeout', listeners.timeout);
+  socket.on('error', listeners.error);
+  socket.on('close', listeners.close);
+  socket.on('end', listeners.end);
+  socket.on('data', listeners.data);
+  socket.on('drain', listeners.drain);
+  socket._paused = false;
+  // What is written is HTTP, and so is what is read: bytes.
+  if (typeof socket.setEncoding === 'function') socket.setEncoding = refuseEncoding;
+}
+
+function refuseEncoding() {
+  throw new codes.ERR_HTTP_SOCKET_ENCODING();
+}
+
+// Reading stops when there are more answers waiting than the socket takes.
+function updateOutgoingData(connection, count) {
+  connection.outgoingData += count;
+  const { socket } = connection;
+  if (socket._paused && connection.outgoingData < socket.writableHighWaterMark) onDrain(connection);
+}
+
+function onDrain(connection) {
+  const { socket } = connection;
+  if (socket._paused && connection.outgoingData <= socket.writableHighWaterMark) {
+    socket._paused = false;
+    socket.parser?.resume();
+    socket.resume();
+  }
+  const message = socket._httpMessage;
+  if (message && !message.finished && message[kNeedDrain]) {
+    message[kNeedDrain] = false;
+    message.emit('drain');
+  }
+}
+
+function onTimeout() {
+  const request = this.parser?.incoming;
+  const byRequest = request && !request.complete && request.emit('timeout', this);
+  const byResponse = this._httpMessage && this._httpMessage.emit('timeout', this);
+  const byServer = this.server.emit('timeout', this);
+  if (!byRequest && !byResponse && !byServer) this.destroy();
+}
+
+function onClose({ incoming, socket }) {
+  freeParser(socket.parser, null, socket);
+  while (incoming.length > 0) incoming.shift().destroy(connectionReset('aborted'));
+}
+
+function onEnd({ server, socket, parser, outgoing }) {
+  const error = socket.parser === parser ? parser.finish() : undefined;
+  if (error instanceof Error) {
+    prepareError(error, parser);
+    onSocketError.call(socket, error);
+  } else if (!server.httpAllowHalfOpen) {
+    socket.end();
+  } else if (outgoing.length > 0) {
+    outgoing.at(-1)._last = true;
+  } else if (socket._httpMessage) {
+    socket._httpMessage._last = true;
+  } else {
+    socket.end();
+  }
+}
+
+const REFUSALS = {
+  '__proto__': null,
+  'HPE_HEADER_OVERFLOW': '431 Request Header Fields Too Large',
+  'HPE_CHUNK_EXTENSIONS_OVERFLOW': '413 Payload Too Large',
+  'ERR_HTTP_REQUEST_TIMEOUT': '408 Request Timeout',
+};
+
+// What goes wrong with the connection or with what comes through it.
+function onSocketError(error) {
+  // One is enough.
+  this.removeListener('error', onSocketError);
+  if (this.listenerCount('error') === 0) this.on('error', nothing);
+  if (this.server.emit('clientError', error, this)) return;
+  // The peer is told, unless it gets an answer already.
+  if (this.writable && (!this._httpMessage || !this._httpMessage._headerSent)) {
+    this.write(`HTTP/1.1 ${REFUSALS[error.code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
+  }
+  this._closeAfterHandlingError = true;
+  this.destroy(error);
+}
+
+function onData(connection, chunk) {
+  const { socket, parser } = connection;
+  const read = parser.execute(chunk);
+  resetTimeout(connection);
+  if (read instanceof Error) {
+    prepareError(read, parser, chunk);
+    onSocketError.call(socket, read);
+  } else if (parser.incoming?.upgrade) {
+    handOver(connection, parser.incoming, chunk.slice(read));
+  }
+}
+
+// The connection goes on with another protocol, which somebody else speaks.
+function handOver({ server, socket, parser, listeners }, request, head) {
+  for (const [event, listener] of Object.entries(listeners)) if (event !== 'timeout') socket.removeListener(event, listener);
+  socket.removeListener('timeout', listeners.timeout);
+  parser.finish();
+  freeParser(parser, request, socket);
+  delete socket.setEncoding;
+  const event = request.method === 'CONNECT' ? 'connect' : 'upgrade';
+  if (server.listenerCount(event) === 0) {
+    socket.destroy();
+    return;
+  }
+  socket.readableFlowing = null;
+  server.emit(event, request, socket, head);
+}
+
+// While a request is handled the time-out is the server's, not that of an idle connection.
+function resetTimeout(connection) {
+  if (!connection.keepAliveTimeoutSet) return;
+  connection.socket.setTimeout(connection.server.timeout || 0);
+  connection.keepAliveTimeoutSet = false;
+}
+
+// A request has come, or its head at least. 2 if it ends this protocol.
+function onIncoming(connection, request, keepsAlive) {
+  const { server, socket, parser } = connection;
+  resetTimeout(connection);
+  if (request.upgrade) {
+    request.upgrade = request.method === 'CONNECT' || server.listenerCount('upgrade') > 0;
+    if (request.upgrade) return 2;
+  }
+  connection.incoming.push(request);
+  pauseIfFlooded(connection);
+  const response = makeResponse(connection, request, keepsAlive);
+  if (socket._httpMessage) connection.outgoing.push(response);
+  else response.assignSocket(socket);
+  response.on('finish', () => onFinish(connection, request, response));
+  if (request.httpVersionMajor === 1 && request.httpVersionMinor === 1) {
+    const limit = server.maxRequestsPerSocket;
+    if (typeof limit === 'number' && limit > 0) {
+      connection.requestsCount++;
+      response.maxRequestsOnConnectionReached = limit <= connection.requestsCount;
+      if (limit < connection.requestsCount) {
+        server.emit('dropRequest', request, socket);
+        response.writeHead(503);
+        response.end();
+        return 0;
+      }
+    }
+    if (parser.hasExpect && request.headers.expect !== undefined) {
+      answerExpectation(server, request, response);
+      return 0;
+    }
+  }
+  server.emit('request', request, response);
+  return 0;
+}
+
+// Requests that come faster than their answers go wait in the kernel.
+function pauseIfFlooded(connection) {
+  const { socket } = connection;
+  if (socket._paused) return;
+  if (socket._writableState?.needDrain || connection.outgoingData >= socket.writableHighWaterMark) {
+    socket._paused = true;
+    socket.pause();
+  }
+}
+
+function makeResponse(connection, request, keepsAlive) {
+  const { server, socket } = connection;
+  const response = new server[servers.kServerResponse](request, { highWaterMark: socket.writableHighWaterMark });
+  response._keepAliveTimeout = server.keepAliveTimeout;
+  response._maxRequestsPerSocket = server.maxRequestsPerSocket;
+  response._onPendingData = connection.onPendingData;
+  response.shouldKeepAlive = keepsAlive;
+  response[kUniqueHeaders] = server[kUniqueHeaders];
+  return response;
+}
+
+function answerExpectation(server, request, response) {
+  if (CONTINUE.test(request.headers.expect)) {
+    response._expect_continue = true;
+    if (server.listenerCount('checkContinue') > 0) {
+      server.emit('checkContinue', request, response);
+    } else {
+      response.writeContinue();
+      server.emit('request', request, response);
+    }
+  } else if (server.listenerCount('checkExpectation') > 0) {
+    server.emit('checkExpectation', request, response);
+  } else {
+    response.writeHead(417);
+    response.end();
+  }
+}
+
+// An answer is with the socket: the next one may go, or the connection ends or is idle.
+function onFinish(connection, request, response) {
+  const { server, socket, outgoing } = connection;
+  connection.incoming.shift();
+  // Nobody has read the request: what is left of it has to go, so that the next one can come.
+  if (!request._consuming) request._dump();
+  response.detachSocket(socket);
+  forget(request, connection.parser);
+  process.nextTick(emitClose, response);
+  if (response._last) {
+    if (typeof socket.destroySoon === 'function') socket.destroySoon();
+    else socket.end();
+  } else if (outgoing.length > 0) {
+    outgoing.shift().assignSocket(socket);
+  } else if (server.keepAliveTimeout && typeof socket.setTimeout === 'function') {
+    socket.setTimeout(server.keepAliveTimeout);
+    connection.keepAliveTimeoutSet = true;
+  }
+}
+
+// The parser does not keep a request that is over.
+function forget(request, parser) {
+  if (parser.incoming !== request) return;
+  if (request.readableEnded) parser.incoming = null;
+  else request.on('end', () => { if (parser.incoming === request) parser.incoming = null; });
+}
+
+Object.assign(exports, { serveConnection, onSocketError, methods });

@@ -1,0 +1,43 @@
+//! Terminals: what they have beside what all streams have. `lib/tty.js` stands on these and on the class `Stream`.
+
+use oxuv::{Errno, Tty, TtyMode};
+use oxuv_os::DescriptorKind;
+use rquickjs::function::Func;
+use rquickjs::{Class, Ctx, IntoJs, Object, Result, Value};
+
+use super::stream::{AnyStream, Stream, code};
+use crate::host::{Host, host};
+
+pub(super) fn fill(object: &Object<'_>) -> Result<()> {
+    object.set("open", Func::from(open))?;
+    object.set("setRawMode", Func::from(set_raw_mode))?;
+    object.set("isTerminal", Func::from(|number| DescriptorKind::of(number) == DescriptorKind::Terminal))
+}
+
+/// A stream that reads from a terminal, or the negative number of an error.
+fn open(ctx: Ctx<'_>, number: i32) -> Result<Value<'_>> {
+    match open_terminal(&host(&ctx), number) {
+        Ok(tty) => Stream::wrap(&ctx, AnyStream::Tty(tty))?.into_js(&ctx),
+        Err(errno) => errno.code().into_js(&ctx),
+    }
+}
+
+fn open_terminal(host: &Host, number: i32) -> oxuv::Result<Tty> {
+    if DescriptorKind::of(number) != DescriptorKind::Terminal {
+        return Err(Errno::EINVAL);
+    }
+    match number {
+        0 => Tty::stdin(&host.lp),
+        1 => Tty::stdout(&host.lp),
+        2 => Tty::stderr(&host.lp),
+        _ => Tty::new(&host.lp, host.files.give_away(number)?),
+    }
+}
+
+/// Keys come as they are typed, or line by line. 0, or the negative number of the error.
+fn set_raw_mode<'js>(stream: Class<'js, Stream>, is_raw: bool) -> i32 {
+    match &stream.borrow().stream {
+        AnyStream::Tty(tty) => code(tty.set_mode(if is_raw { TtyMode::Raw } else { TtyMode::Normal })),
+        _ => Errno::ENOTTY.code(),
+    }
+}

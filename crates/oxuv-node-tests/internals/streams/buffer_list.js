@@ -1,0 +1,5 @@
+'use strict';
+
+const { Readable } = require('stream');
+
+module.exports = new Readable()._readableState.buffer.constructor;
