@@ -2,6 +2,7 @@
 'use strict';
 
 const process = require('process');
+const own = process._own;
 const native = binding('timers');
 const errors = require('errors');
 const { drain } = require('ticks');
@@ -38,7 +39,7 @@ class Timeout {
     }
     this._idleTimeout = after;
     this._idleStart = null;
-    this._onTimeout = callback;
+    this._onTimeout = own.bind === undefined ? callback : own.bind(callback);
     this._timerArgs = args;
     this._repeat = isRepeat ? after : null;
     this._destroyed = false;
@@ -244,7 +245,7 @@ let refedImmediates = 0;
 
 class Immediate {
   constructor(callback, args) {
-    this._onImmediate = callback;
+    this._onImmediate = own.bind === undefined ? callback : own.bind(callback);
     this._argv = args;
     this._destroyed = false;
     this[kRefed] = true;

@@ -9,7 +9,7 @@ const { emitKeypressEvents, ESCAPE_TIMEOUT } = require('internal/readline/keys')
 
 const HISTORY_SIZE = 30;
 const CRLF_DELAY = 100;
-const LINE_END = /\r\n|\n|\r(?!\n)|\u2028|\u2029/g;
+const LINE_END = /\r?\n|\r(?!\n)/g;
 
 const kLineStream = Symbol('line stream');
 
