@@ -128,6 +128,7 @@ class HTTPParser {
         case BODY:
           this[kOnBody]?.(partOf(chunk, events[at + 1], events[at + 2]));
           at += 3;
+          // A script has to have the part before it hears of the end.
           if (this._isOutermost && events[at] !== STATE) drain();
           break;
         case END:
@@ -136,7 +137,6 @@ class HTTPParser {
           if (events[at + 1] !== undefined) this[kOnHeaders]?.(events[at + 1], '');
           this[kOnMessageComplete]?.();
           at += 2;
-          if (this._isOutermost && events[at] !== STATE) drain();
           break;
         case STATE:
           this._state = events[at + 1];
