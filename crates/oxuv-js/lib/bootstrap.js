@@ -76,7 +76,15 @@ for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'Perfo
   defineLazy(name, () => requireLibrary('internal/performance')[name]);
 }
 defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
+defineLazy('MessageChannel', () => requireLibrary('internal/message_port').MessageChannel);
+defineLazy('MessagePort', () => requireLibrary('internal/message_port').MessagePort);
+defineLazy('MessageEvent', () => requireLibrary('internal/message_event').MessageEvent);
+defineLazy('BroadcastChannel', () => requireLibrary('internal/broadcast_channel').BroadcastChannel);
 defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
+
+// The engine's own gives its error no message.
+const { any } = { any(iterable) { return requireLibrary('internal/promise_any')(this, iterable); } };
+Object.defineProperty(Promise, 'any', { value: any, writable: true, enumerable: false, configurable: true });
 
 const flags = binding('process').flags();
 if (flags.length > 0) requireLibrary('internal/flags').apply(flags);

@@ -165,8 +165,12 @@ define(Buffer, {
 });
 define(Buffer, { of(...items) { return asBuffer(Uint8Array.from(items)); } });
 
+// So many are compared here before the other side would have them copied.
+const FEW = 256;
+
 function compareBytes(one, other) {
   const length = Math.min(one.length, other.length);
+  if (length > FEW) return binding('text').compare(one, other);
   for (let i = 0; i < length; i++) if (one[i] !== other[i]) return one[i] < other[i] ? -1 : 1;
   return Math.sign(one.length - other.length);
 }

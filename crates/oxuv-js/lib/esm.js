@@ -14,7 +14,7 @@ const { isModuleText, plain } = Module.internal;
 const CONDITIONS = new Set(['node', 'import', 'node-addons']);
 
 const ERR_MODULE_NOT_FOUND = make('ERR_MODULE_NOT_FOUND', Error, (what, base, kind) =>
-  `Cannot find ${kind} '${what}' imported from ${base}`);
+  `Cannot find ${kind} '${what}' imported from ${base}${kind === 'package' ? require('internal/missing')(what) : ''}`);
 const ERR_UNSUPPORTED_DIR_IMPORT = make('ERR_UNSUPPORTED_DIR_IMPORT', Error, (path, base) =>
   `Directory import '${path}' is not supported resolving ES modules imported from ${base}`);
 const ERR_UNKNOWN_FILE_EXTENSION = make('ERR_UNKNOWN_FILE_EXTENSION', TypeError, (extension, path) =>
@@ -23,7 +23,8 @@ const ERR_UNSUPPORTED_ESM_URL_SCHEME = make('ERR_UNSUPPORTED_ESM_URL_SCHEME', Er
   `Only URLs with a scheme in: file, data, and node are supported by the default ESM loader. Received protocol '${scheme}'`);
 const ERR_IMPORT_ASSERTION_TYPE_MISSING = make('ERR_IMPORT_ASSERTION_TYPE_MISSING', TypeError, (url) =>
   `Module "${url}" needs an import attribute of type "json"`);
-const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) => `No such built-in module: ${name}`);
+const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) =>
+  `No such built-in module: ${name}${require('internal/missing')(name)}`);
 const ERR_UNKNOWN_MODULE_FORMAT = make('ERR_UNKNOWN_MODULE_FORMAT', RangeError, (format, url) =>
   `Unknown module format: ${format} for URL ${url}`);
 const ERR_INVALID_URL = make('ERR_INVALID_URL', TypeError, () => 'Invalid URL');
@@ -36,7 +37,17 @@ function toPath(url) {
   return decodeURIComponent(url.replace(/^file:\/\//, '').replace(/[?#].*$/s, ''));
 }
 
-// The URL that a specifier in the module or script `base` leads to.
+// The URL that a specifier in the module or script `base` leads to. For `import.meta.resolve` files need not be there.
+let isThere = true;
+function resolveAnyway(base, specifier) {
+  isThere = false;
+  try {
+    return resolve(base, specifier);
+  } finally {
+    isThere = true;
+  }
+}
+
 function resolve(base, specifier) {
   const from = base.startsWith('file://') ? toPath(base) : base.startsWith('/') ? base : absolute('x');
   if (Module.isBuiltin(specifier)) return specifier.startsWith('node:') ? specifier : `node:${specifier}`;
@@ -68,6 +79,7 @@ function inPackage(name, folder, from, query) {
 
 function checked(path, from, query) {
   const kind = files.kind(path);
+  if (!isThere && kind !== 0) return toUrl(path) + query;
   if (kind === 1) throw new ERR_UNSUPPORTED_DIR_IMPORT(path, from);
   if (kind < 0) throw new ERR_MODULE_NOT_FOUND(path, from, 'module');
   return toUrl(files.realPath(path)) + query;
@@ -188,7 +200,7 @@ function meta(object, url, take) {
     object.dirname = filename.replace(/\/[^/]*$/, '') || '/';
     object.filename = filename;
   }
-  object.resolve = (specifier) => resolve(url, specifier);
+  object.resolve = (specifier) => resolveAnyway(url, specifier);
   object.url = url;
 }
 

@@ -10,7 +10,8 @@ const {
 const errors = require('errors');
 const { make, shifts, bodies } = errors;
 
-const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) => `No such built-in module: ${name}`);
+const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) =>
+  `No such built-in module: ${name}${require('internal/missing')(name)}`);
 const ERR_INVALID_ARG_VALUE = make('ERR_INVALID_ARG_VALUE', TypeError, (name, value) =>
   `The argument '${name}' must be a non-empty string. Received '${value}'`);
 const ERR_REQUIRE_ASYNC_MODULE = make('ERR_REQUIRE_ASYNC_MODULE', Error, () =>
@@ -59,7 +60,6 @@ class Module {
   }
 
   _compile(source, filename) {
-    shifts.set(filename, Module.wrapper[0].length);
     const body = compile(source, filename);
     bodies.add(body);
     return Reflect.apply(body, this.exports, [this.exports, makeRequire(this), this, filename, dirname(filename)]);
@@ -79,6 +79,7 @@ function compile(source, filename) {
   const { last } = compile;
   compile.last = undefined;
   if (last?.source === source && last.filename === filename) return last.body;
+  shifts.set(filename, Module.wrapper[0].length);
   try {
     return engine.compileFunction(plain(source), filename, 'exports, require, module, __filename, __dirname');
   } catch (error) {
@@ -252,7 +253,7 @@ function notFound(request, parent) {
   const stack = [];
   for (let at = parent; at; at = at.parent) stack.push(at.filename ?? at.id);
   const more = stack.length > 0 ? `\nRequire stack:\n- ${stack.join('\n- ')}` : '';
-  const error = new Error(`Cannot find module '${request}'${more}`);
+  const error = new Error(`Cannot find module '${request}'${require('internal/missing')(request)}${more}`);
   error.code = 'MODULE_NOT_FOUND';
   error.requireStack = stack;
   return error;

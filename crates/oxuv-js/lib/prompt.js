@@ -107,7 +107,13 @@ function print(value) {
 
 function show(error) {
   keep('_error', error);
-  write(1, `Uncaught ${text(error)}\n`);
+  if (error instanceof InternalError && error.message === 'interrupted') {
+    error = Object.assign(new Error('Script execution was interrupted by `SIGINT`'), { code: 'ERR_SCRIPT_EXECUTION_INTERRUPTED' });
+    error.stack = `${error}`;
+  }
+  // What the library did before the line's own calls is nothing to who typed it.
+  const told = text(error);
+  write(1, `Uncaught ${error instanceof Error ? told.replace(/\n[ ]*(?:\x1b\[\d+m)? {4}at [^\n]*\bnode:[^\n]*/g, '') : told}\n`);
 }
 
 // Forgets the lines of an unfinished statement. True if there were any.
@@ -129,6 +135,8 @@ function start() {
   global('require', Module.internal.makeRequire(module));
   globalBuiltins();
   process.on('uncaughtException', show);
+  process.on('unhandledRejection', show);
+  write(1, `Welcome to oxuv ${process.versions.oxuv}.\nType ".help" for more information.\n`);
 }
 
 module.exports = { start, line, forget };

@@ -15,8 +15,11 @@ function report(error) {
 }
 
 function told(error) {
-  // What is no error has no trace, and its text alone would not say that this is the end.
-  if (!(error instanceof Error)) return `Uncaught, and no Error that would say where:\n${typeof error === 'string' ? error : describe(error)}`;
+  // What is no error has no trace: as in Node, but for the line.
+  if (!(error instanceof Error)) {
+    const file = require('process')._own.script;
+    return `${file ? `${file}\n` : ''}Uncaught:\n${typeof error === 'string' ? error : describe(error)}\n(Throw an Error, which knows its line)`;
+  }
   const { stack } = error;
   if (typeof stack !== 'string' || stack === '') return header(error);
   return place(stack) + describe(error);

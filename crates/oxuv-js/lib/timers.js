@@ -2,20 +2,20 @@
 'use strict';
 
 const process = require('process');
+const own = process._own;
 const native = binding('timers');
 const errors = require('errors');
 const { drain } = require('ticks');
 const { apply } = Reflect;
 
 const LONGEST = 2 ** 31 - 1;
-// Of a timer: its number while the loop's side has it, DUE while its call is to come, 0 else.
+// Of a timer: its number while it waits, 0 else.
 const kKey = Symbol('key');
-const DUE = -1;
 // In which turn an immediate was made.
 const kTurn = Symbol('turn');
 const kRefed = Symbol('refed');
+// Of a timer that was turned into a number: that.
 const kId = Symbol('asyncId');
-const kHasPrimitive = Symbol('kHasPrimitive');
 
 // The engine's clock, which is read without leaving the engine. Whole milliseconds as the loop's side counts them.
 const { performance } = globalThis;
@@ -39,14 +39,12 @@ class Timeout {
     }
     this._idleTimeout = after;
     this._idleStart = null;
-    this._onTimeout = callback;
+    this._onTimeout = own.bind === undefined ? callback : own.bind(callback);
     this._timerArgs = args;
     this._repeat = isRepeat ? after : null;
     this._destroyed = false;
     this[kKey] = 0;
     this[kRefed] = isRefed;
-    this[kId] = ++lastId;
-    this[kHasPrimitive] = false;
   }
 
   ref() {
@@ -87,11 +85,9 @@ class Timeout {
   }
 
   [Symbol.toPrimitive]() {
-    if (!this[kHasPrimitive]) {
-      this[kHasPrimitive] = true;
-      byNumber.set(this[kId], this);
-    }
-    return this[kId];
+    const id = this[kId] ??= ++lastId;
+    byNumber.set(id, this);
+    return id;
   }
 }
 
@@ -104,7 +100,7 @@ const MOST = 256;
 const staged = [0];
 
 function start(timer, from) {
-  if (timer[kKey] > 0) leave(timer);
+  if (timer[kKey]) leave(timer);
   if (from !== staged[0] || staged.length > MOST) {
     flush();
     staged[0] = from;
@@ -113,7 +109,7 @@ function start(timer, from) {
   byKey[key] = timer;
   timer._idleStart = from;
   timer[kKey] = key;
-  staged.push(timer[kRefed] ? key : -key, Math.trunc(timer._idleTimeout));
+  staged.push(timer[kRefed] ? key : -key, timer._idleTimeout | 0);
 }
 
 // Hands over what was started: before the loop's side goes on, and before it is asked of any of it.
@@ -130,29 +126,27 @@ function leave(timer) {
   const key = timer[kKey];
   timer[kKey] = 0;
   byKey[key] = undefined;
-  free.push(key);
   // Many a timer is stopped before the loop's side has heard of it.
   const place = staged.length - 2;
   if (place > 0 && Math.abs(staged[place]) === key) {
     staged.length = place;
+    free.push(key);
     return;
   }
   flush();
-  native.remove(key);
+  // If it is due already, its number stays taken until its turn.
+  if (native.remove(key)) free.push(key);
 }
 
 function setReferenced(timer, isReferenced) {
-  if (!(timer[kKey] > 0)) return;
+  if (timer[kKey] === 0) return;
   flush();
   native.setReferenced(timer[kKey], isReferenced);
 }
 
 function destroy(timer) {
   timer._destroyed = true;
-  if (timer[kHasPrimitive]) {
-    timer[kHasPrimitive] = false;
-    byNumber.delete(timer[kId]);
-  }
+  if (timer[kId] !== undefined) byNumber.delete(timer[kId]);
 }
 
 function runTimeout(timer) {
@@ -207,43 +201,37 @@ function unenroll(timer) {
   timer._onTimeout = null;
   if (timer._destroyed) return;
   destroy(timer);
-  if (timer[kKey] > 0) leave(timer);
-  timer[kKey] = 0;
+  if (timer[kKey]) leave(timer);
   timer._idleTimeout = -1;
 }
 
-// Those of a list whose time has come, from `dueAt` on.
+// The numbers of a list's timers whose time has come, from `dueAt` on.
 let due = [];
 let dueAt = 0;
 
 // What the loop's side calls for a list of timers, with their numbers, and without any for those that an exception has left.
 // True if there were any. Queues are worked off between two of them.
 function runTimers(keys) {
-  if (keys !== undefined) takeDue(keys);
+  if (keys !== undefined) {
+    due = keys;
+    dueAt = 0;
+  }
+  const end = due.length;
   let isFirst = true;
-  while (dueAt < due.length) {
+  while (dueAt < end) {
     if (!isFirst) drain();
     isFirst = false;
-    const timer = due[dueAt];
-    due[dueAt++] = undefined;
-    // It may have been stopped or started anew.
-    if (timer[kKey] === DUE) runTimeout(timer);
+    const key = due[dueAt++];
+    const timer = byKey[key];
+    free.push(key);
+    // Else it was stopped or started anew.
+    if (timer !== undefined) {
+      byKey[key] = undefined;
+      runTimeout(timer);
+    }
   }
   flush();
   return !isFirst;
-}
-
-function takeDue(keys) {
-  due = [];
-  dueAt = 0;
-  for (let n = 0; n < keys.length; n++) {
-    const key = keys[n];
-    const timer = byKey[key];
-    byKey[key] = undefined;
-    free.push(key);
-    timer[kKey] = DUE;
-    due.push(timer);
-  }
 }
 
 // Immediates that wait for the next check phase, and those whose turn it is, from `runningAt` on. To the loop's side those that
@@ -257,7 +245,7 @@ let refedImmediates = 0;
 
 class Immediate {
   constructor(callback, args) {
-    this._onImmediate = callback;
+    this._onImmediate = own.bind === undefined ? callback : own.bind(callback);
     this._argv = args;
     this._destroyed = false;
     this[kRefed] = true;

@@ -36,10 +36,8 @@ function sourceOf(handle) {
       return handle.readStart();
     },
     stop() { handle.readStop(); },
-    setReferenced(isReferenced) {
-      if (isReferenced) handle.ref();
-      else handle.unref();
-    },
+    ref() { handle.ref(); },
+    unref() { handle.unref(); },
     close(callback) { handle.close(callback); },
   };
 }

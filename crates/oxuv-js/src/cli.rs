@@ -173,7 +173,8 @@ fn text(value: OsString) -> Result<String, lexopt::Error> {
 }
 
 fn run(source: Source, options: Options) -> ExitCode {
-    match Program::new(options).and_then(|program| program.run(source)) {
+    match Program::new(options).and_then(|program| program.run(source).inspect(|_| std::mem::forget(program))) {
+        // The system takes the memory back at once; the engine would do it piece by piece.
         Ok(code) => ExitCode::from(code as u8),
         Err(error) => {
             say(&format!("oxuv: {error}\n"));

@@ -3,16 +3,18 @@
 use std::cell::{Cell, OnceCell};
 use std::io::Write;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
 use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Timers};
 use rquickjs::function::{Constructor, IntoArgs};
+use rquickjs::runtime::PromiseHook;
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent, Value,
 };
 
 use crate::Options;
-use crate::bindings::Descriptors;
+use crate::bindings::{Descriptors, Endpoint, Life, Problem, Threads};
 use crate::queues::{DueImmediates, DueTimers, TimerKeys};
 
 /// A function of the script's side, kept by the loop's side.
@@ -67,8 +69,16 @@ pub(crate) struct Host {
     pub(crate) imports: Cell<u32>,
     /// Set when the script is to end with this code.
     ending: Cell<Option<i32>>,
+    /// Whether the script is told of promises, and by which function.
+    watches_promises: Rc<Cell<bool>>,
+    promise_watcher: OnceCell<Kept>,
     /// True from an exception to the next drain that comes to its end.
     has_rest: Cell<bool>,
+    /// Of a worker, its course, and its end of the channel to who started it.
+    pub(crate) life: Option<Arc<Life>>,
+    pub(crate) parent: Cell<Option<Endpoint>>,
+    /// The workers that this script has started.
+    pub(crate) threads: Threads,
     /// Memory that is given back when the script has used up its own, so that somebody can say so.
     spare: Cell<Option<Persistent<Value<'static>>>>,
 }
@@ -91,8 +101,20 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "oxuv: {text}");
 }
 
+/// The most bytes that the process had resident so far.
+fn most_resident() -> usize {
+    use oxuv_os::system::process::{Whose, usage};
+    usage(Whose::Process).map_or(usize::MAX, |usage| usage.ru_maxrss as usize * 1024)
+}
+
 impl Host {
-    pub(crate) fn new(lp: LoopRef, context: Context, options: Options) -> oxuv::Result<Rc<Host>> {
+    pub(crate) fn new(
+        lp: LoopRef,
+        context: Context,
+        options: Options,
+        worker: Option<(Arc<Life>, Endpoint)>,
+    ) -> oxuv::Result<Rc<Host>> {
+        let (life, parent) = worker.unzip();
         let host = Rc::new(Host {
             lp,
             context,
@@ -105,8 +127,13 @@ impl Host {
             module_hooks: OnceCell::new(),
             imports: Cell::new(0),
             ending: Cell::new(None),
+            watches_promises: Rc::default(),
+            promise_watcher: OnceCell::new(),
             has_rest: Cell::new(false),
             spare: Cell::new(None),
+            life,
+            parent: Cell::new(parent),
+            threads: Threads::default(),
         });
         let _ = host.timers.set(Timers::new(&host.lp, Rc::new(DueTimers::of(&host)))?);
         let _ = host.immediates.set(Immediates::new(&host.lp, Rc::new(DueImmediates::of(&host)))?);
@@ -156,7 +183,7 @@ impl Host {
     }
 
     pub(crate) fn is_ending(&self) -> bool {
-        self.ending.get().is_some()
+        self.ending.get().is_some() || self.life.as_ref().is_some_and(|life| life.is_stopping())
     }
 
     /// Calls a function of the script from the loop, then runs ticks and microtasks: what Node does around each callback.
@@ -246,10 +273,11 @@ impl Host {
 
     /// Whether this was thrown because memory is short. If so, there is some from now on.
     pub(crate) fn is_short(&self, value: &Value<'_>) -> bool {
-        // The engine throws null where there is no memory for an error either.
-        let is_short = self.options.max_memory.is_some()
-            && (value.is_null()
-                || value.as_exception().and_then(Exception::message).is_some_and(|text| text == "out of memory"));
+        // The engine throws null where there is no memory for an error either; but a script may throw that, too.
+        let is_short = self.options.max_memory.is_some_and(|limit| {
+            (value.is_null() && most_resident() >= limit / 4 * 3)
+                || value.as_exception().and_then(Exception::message).is_some_and(|text| text == "out of memory")
+        });
         if is_short {
             self.spare.set(None);
         }
@@ -283,7 +311,11 @@ impl Host {
             Ok(_) => Outcome::Stop,
             Err(error) => {
                 // Only when memory or stack is short: the script's side could not even say so.
-                say(&if self.options.max_memory.is_some() { "out of memory".to_owned() } else { error.to_string() });
+                match &self.life {
+                    Some(life) => life.set_problem(Problem::Memory),
+                    None if self.options.max_memory.is_some() => say("out of memory"),
+                    None => say(&error.to_string()),
+                }
                 self.end(1);
                 Outcome::Stop
             }
@@ -308,17 +340,51 @@ impl Host {
         if let Err(thrown) = noted.catch(ctx)
             && !thrown.to_string().contains("call stack")
         {
-            say("out of memory");
-            std::process::exit(1);
+            let Some(life) = &self.life else {
+                say("out of memory");
+                std::process::exit(1);
+            };
+            life.set_problem(Problem::Memory);
+            self.end(1);
+        }
+    }
+
+    /// Tells a function of the script of each promise from now on: 0 it is made, 1 a `then` is to be called for it, 2 it was, 3 it is
+    /// resolved.
+    pub(crate) fn watch_promises(&self, watcher: Kept) {
+        let _ = self.promise_watcher.set(watcher);
+        self.watches_promises.set(true);
+    }
+
+    /// What the engine is to call for each promise. Costs little while nobody watches.
+    pub(crate) fn promise_hook(&self) -> PromiseHook {
+        let watches = self.watches_promises.clone();
+        Box::new(move |ctx, what, promise, _| {
+            if watches.get() {
+                host(&ctx).tell_of_promise(&ctx, what as i32, promise);
+            }
+        })
+    }
+
+    fn tell_of_promise<'js>(&self, ctx: &Ctx<'js>, what: i32, promise: Value<'js>) {
+        let watcher = self.promise_watcher.get().map(|watcher| watcher.clone().restore(ctx));
+        if let Some(Ok(watcher)) = watcher {
+            // If memory or stack is short, the script's own work fails next.
+            let _ = watcher.call::<_, Value<'_>>((what, promise)).catch(ctx);
         }
     }
 
     /// The script ends with this code: nothing of it is called any more.
     pub(crate) fn end(&self, code: i32) {
-        if !self.is_ending() {
-            self.ending.set(Some(code));
-            // Handles that are open would keep it running.
-            self.lp.stop();
+        if self.ending.get().is_some() {
+            return;
+        }
+        self.ending.set(Some(code));
+        // Handles that are open would keep it running.
+        self.lp.stop();
+        if let Some(life) = &self.life {
+            // What runs of a worker's script ends where it is.
+            life.stop();
         }
     }
 

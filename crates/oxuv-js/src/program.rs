@@ -4,13 +4,16 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oxuv::Loop;
 use oxuv::node::{End, Platform};
+use oxuv::{Async, Loop};
 use oxuv_js_bytes::CountAll;
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
 
+use crate::bindings::{Endpoint, Life};
 use crate::host::{Host, host};
 use crate::{bindings, library, prompt};
 
@@ -33,6 +36,8 @@ pub struct Options {
     pub check: bool,
     /// The most bytes of memory that the script may use.
     pub max_memory: Option<usize>,
+    /// The most bytes of the thread's stack that the script may use.
+    pub stack: Option<usize>,
 }
 
 /// Where the script comes from.
@@ -46,6 +51,8 @@ pub enum Source {
     Stdin,
     /// Line by line from the terminal, with a prompt.
     Prompt,
+    /// By the channel that a worker has to who started it.
+    Worker,
 }
 
 /// Why a program could not be made.
@@ -77,11 +84,14 @@ pub struct Program {
     // In the order in which they are to go: what keeps values of the engine goes before it.
     host: Rc<Host>,
     lp: Loop,
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 /// The most of the thread's stack that a script may use, in bytes: a main thread has 8 MB as a rule.
 const STACK: usize = 4 << 20;
+
+/// How many bytes there may be before garbage is looked for the first time. Later it is half as much again as was left.
+const GARBAGE: usize = 1 << 20;
 
 impl Program {
     /// A program without a script.
@@ -89,8 +99,23 @@ impl Program {
     /// # Errors
     /// No memory, or no descriptors.
     pub fn new(options: Options) -> Result<Program, Error> {
+        Program::make(options, None)
+    }
+
+    /// A worker: its script comes by the channel from who started it.
+    pub(crate) fn in_worker(options: Options, life: Arc<Life>, parent: Endpoint) -> Result<Program, Error> {
+        Program::make(options, Some((life, parent)))
+    }
+
+    fn make(options: Options, worker: Option<(Arc<Life>, Endpoint)>) -> Result<Program, Error> {
         let runtime = Runtime::new()?;
-        runtime.set_max_stack_size(STACK);
+        runtime.set_max_stack_size(options.stack.unwrap_or(STACK));
+        if let Some((life, _)) = &worker {
+            let life = Arc::clone(life);
+            runtime.set_interrupt_handler(Some(Box::new(move || life.is_stopping())));
+        }
+        // Above what a small script has: whoever ends soon need not collect garbage.
+        runtime.set_gc_threshold(GARBAGE);
         if let Some(limit) = options.max_memory {
             runtime.set_memory_limit(limit);
         }
@@ -104,8 +129,9 @@ impl Program {
         }
         // Node's clock of timers counts whole milliseconds.
         let lp = Loop::with_grain(Duration::from_millis(1))?;
-        let host = Host::new(lp.clone(), context, options)?;
-        let program = Program { host, lp, _runtime: runtime };
+        let host = Host::new(lp.clone(), context, options, worker)?;
+        runtime.set_promise_hook(Some(host.promise_hook()));
+        let program = Program { host, lp, runtime };
         program.host.context.with(|ctx| program.boot(&ctx).catch(&ctx).map_err(|error| Error(error.to_string())))?;
         Ok(program)
     }
@@ -121,20 +147,35 @@ impl Program {
     }
 
     /// Runs the script's own text; what it leaves to do is the loop's.
-    fn start(&self, ctx: &Ctx<'_>, source: Source) -> rquickjs::Result<()> {
+    fn start(&self, ctx: &Ctx<'_>, source: Source, interrupt: prompt::Interrupt) -> rquickjs::Result<()> {
         let start: Function<'_> = ctx.globals().get(START)?;
         ctx.globals().remove(START)?;
         let (kind, text) = match source {
             Source::File(path) => ("file", path.to_string_lossy().into_owned()),
             Source::Eval(code) => ("eval", code),
             Source::Stdin => ("stdin", String::new()),
+            Source::Worker => ("worker", String::new()),
             Source::Prompt => {
                 let library: Object<'_> = start.call(("prompt",))?;
-                return prompt::start(&self.host, ctx, &library);
+                return prompt::start(&self.host, ctx, &library, interrupt);
             }
         };
         self.host.call_main(ctx, &start, (kind, text));
         Ok(())
+    }
+
+    /// Runs a worker to its end; the exit code.
+    ///
+    /// # Errors
+    /// Those of the loop.
+    pub(crate) fn run_worker(&self) -> Result<i32, Error> {
+        let Some(life) = &self.host.life else { return Ok(0) };
+        let lp = (*self.lp).clone();
+        let end = Async::new(&self.lp, move |_| lp.stop())?;
+        end.unref()?;
+        life.begin(end.sender()?);
+        let code = self.run(Source::Worker)?;
+        Ok(code)
     }
 
     /// Runs the script and its loop to the end; the exit code.
@@ -142,12 +183,27 @@ impl Program {
     /// # Errors
     /// Those of the loop.
     pub fn run(&self, source: Source) -> Result<i32, Error> {
-        self.host.context.with(|ctx| self.start(&ctx, source).catch(&ctx).map_err(|error| Error(error.to_string())))?;
+        let mut interrupt = prompt::Interrupt::default();
+        if matches!(source, Source::Prompt) {
+            interrupt = prompt::watch_interrupts();
+            let asked = interrupt.clone();
+            self.runtime.set_interrupt_handler(Some(Box::new(move || asked.swap(false, Ordering::Relaxed))));
+        }
+        self.host
+            .context
+            .with(|ctx| self.start(&ctx, source, interrupt).catch(&ctx).map_err(|error| Error(error.to_string())))?;
         let end = self.lp.spin(&mut Outer(&self.host))?;
         Ok(match end {
             End::Idle => self.host.emit_exit(),
-            End::Stopped => self.host.exit_code().unwrap_or(0),
+            // Who is ended by another has no code of its own.
+            End::Stopped => self.host.exit_code().unwrap_or(1),
         })
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.host.threads.end();
     }
 }
 

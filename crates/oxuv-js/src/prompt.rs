@@ -4,9 +4,11 @@
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use oxuv::{Async, Sender as Wake};
+use oxuv::{Async, Loop, Mode, Sender as Wake, Signal};
 use rquickjs::{Ctx, Function, Object};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
@@ -22,6 +24,26 @@ enum Typed {
     End,
 }
 
+/// Set by Ctrl+C while a line is worked off, which ends it.
+pub(crate) type Interrupt = Arc<AtomicBool>;
+
+/// Watches for Ctrl+C: while a line is read the terminal does not make it a signal. A thread of its own does so, since a line
+/// that does not end keeps the loop's.
+pub(crate) fn watch_interrupts() -> Interrupt {
+    let interrupt = Interrupt::default();
+    let told = interrupt.clone();
+    let watch = move || -> oxuv::Result<()> {
+        let lp = Loop::new()?;
+        let signal = Signal::new(&lp)?;
+        signal.start(Signal::INT, move |_, _| told.store(true, Ordering::Relaxed))?;
+        lp.run(Mode::Default)?;
+        Ok(())
+    };
+    // Without it Ctrl+C ends the program.
+    let _ = std::thread::Builder::new().name("oxuv-interrupt".to_owned()).spawn(watch);
+    interrupt
+}
+
 /// What `lib/prompt.js` says is to be done next.
 const READ: i32 = 0;
 const READ_MORE: i32 = 1;
@@ -34,7 +56,12 @@ const MORE: &str = "... ";
 ///
 /// # Errors
 /// Those of the loop and the engine; no thread.
-pub(crate) fn start(host: &std::rc::Rc<Host>, ctx: &Ctx<'_>, library: &Object<'_>) -> rquickjs::Result<()> {
+pub(crate) fn start(
+    host: &std::rc::Rc<Host>,
+    ctx: &Ctx<'_>,
+    library: &Object<'_>,
+    interrupt: Interrupt,
+) -> rquickjs::Result<()> {
     library.get::<_, Function<'_>>("start")?.call::<_, ()>(())?;
     let line: crate::host::Kept = library.get("line")?;
     let forget: crate::host::Kept = library.get("forget")?;
@@ -49,6 +76,7 @@ pub(crate) fn start(host: &std::rc::Rc<Host>, ctx: &Ctx<'_>, library: &Object<'_
                 Ok(match typed {
                     Typed::Line(text) => {
                         was_interrupted = false;
+                        interrupt.store(false, Ordering::Relaxed);
                         let line = line.clone().restore(&ctx)?;
                         match told.call_for(&ctx, &line, (text,)).unwrap_or(READ) {
                             READ_MORE => Some(MORE),

@@ -93,6 +93,8 @@ enum Source {
     Null,
     Same,
     Pipe(Pipe),
+    /// One that both sides read and write, whatever its number.
+    Duplex(Pipe),
     Handle(Handle),
     Descriptor(OwnedFd),
     Number(RawFd),
@@ -115,6 +117,13 @@ impl Stdio {
     #[doc(alias = "UV_CREATE_PIPE")]
     pub fn pipe(pipe: &Pipe) -> Stdio {
         Stdio(Source::Pipe(pipe.clone()))
+    }
+
+    /// As [`Stdio::pipe`], but both sides read and write it, also as one of the child's standard streams.
+    #[doc(alias = "UV_READABLE_PIPE")]
+    #[doc(alias = "UV_WRITABLE_PIPE")]
+    pub fn duplex(pipe: &Pipe) -> Stdio {
+        Stdio(Source::Duplex(pipe.clone()))
     }
 
     /// A copy of the descriptor that this handle has by then.
@@ -142,6 +151,7 @@ impl Stdio {
             Source::Pipe(pipe) => {
                 oxuv_core::Stdio::Pipe { key: key_of(pipe)?, readable: number != 0, writable: !matches!(number, 1 | 2) }
             }
+            Source::Duplex(pipe) => oxuv_core::Stdio::Pipe { key: key_of(pipe)?, readable: true, writable: true },
             Source::Handle(handle) => oxuv_core::Stdio::Handle(key_of(handle)?),
             Source::Descriptor(descriptor) => oxuv_core::Stdio::Descriptor(descriptor.as_raw_fd()),
             Source::Number(number) => oxuv_core::Stdio::Descriptor(*number),
@@ -161,7 +171,7 @@ impl fmt::Debug for Stdio {
         match &self.0 {
             Source::Null => f.write_str("null"),
             Source::Same => f.write_str("inherit"),
-            Source::Pipe(pipe) => pipe.fmt(f),
+            Source::Pipe(pipe) | Source::Duplex(pipe) => pipe.fmt(f),
             Source::Handle(handle) => handle.fmt(f),
             Source::Descriptor(descriptor) => descriptor.fmt(f),
             Source::Number(number) => number.fmt(f),

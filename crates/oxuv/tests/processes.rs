@@ -249,3 +249,22 @@ fn a_child_may_be_told_another_name_and_have_what_is_known_by_number() {
     let refused = Command::new("true").stdin(Stdio::number(1 << 20)).spawn(&lp, |_, _| {});
     assert_eq!(refused.unwrap_err(), Errno::EBADF);
 }
+
+#[test]
+fn a_standard_stream_may_be_read_and_written_by_both() {
+    let lp = Loop::new().unwrap();
+    let pipe = Pipe::new(&lp).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "read line; echo back: $line >&0"]).stdin(Stdio::duplex(&pipe));
+    command.spawn(&lp, |_, status| assert!(status.unwrap().success())).unwrap();
+    pipe.write("there\n", |_, written| written.unwrap()).unwrap();
+    let text = Rc::new(RefCell::new(Vec::new()));
+    let read = Rc::clone(&text);
+    pipe.read_start(move |_, bytes| match bytes {
+        Ok(bytes) => read.borrow_mut().extend_from_slice(bytes),
+        Err(error) => assert_eq!(error, Errno::EOF),
+    })
+    .unwrap();
+    assert_eq!(lp.run(Mode::Default), Ok(false));
+    assert_eq!(text.take(), b"back: there\n");
+}

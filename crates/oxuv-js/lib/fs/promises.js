@@ -25,7 +25,7 @@ Object.assign(exports, {
   async truncate(path, length) { return promise(several().truncate)(path, length); },
   async rm(path, options) { return remove().rm(path, options); },
   async rmdir(path, options) { return remove().rmdir(path, options); },
-  async cp(from, to, options) { return require('internal/fs/copy').cp(from, to, options); },
+  async cp(from, to, options) { return require('internal/fs/copy').promises.cp(from, to, options); },
   watch(path, options) { return require('internal/fs/watch').watchEvents(path, options); },
   async readFile(path, options) { return handle().readFile(path, options); },
   async writeFile(path, data, options) { return handle().writeFile(path, data, options, 'w'); },

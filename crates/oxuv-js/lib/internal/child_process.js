@@ -40,8 +40,8 @@ class ChildProcess extends EventEmitter {
     validateObject(wanted, 'options');
     const { stdio, ipc, ipcFd } = getValidStdio(wanted.stdio || 'pipe', false);
     const { serialization = 'json' } = wanted;
+    validateOneOf(wanted.serialization, 'options.serialization', [undefined, 'json', 'advanced']);
     if (ipc !== undefined) {
-      validateOneOf(serialization, 'options.serialization', ['json', 'advanced']);
       if (wanted.envPairs === undefined) wanted.envPairs = [];
       else validateArray(wanted.envPairs, 'options.envPairs');
       wanted.envPairs.push(`NODE_CHANNEL_FD=${ipcFd}`, `NODE_CHANNEL_SERIALIZATION_MODE=${serialization}`);

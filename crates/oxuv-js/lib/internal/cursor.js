@@ -26,6 +26,7 @@ function moveOf(dx, dy) {
 function placeOf(x, y) {
   if (Number.isNaN(x)) throw new codes.ERR_INVALID_ARG_VALUE('x', x);
   if (Number.isNaN(y)) throw new codes.ERR_INVALID_ARG_VALUE('y', y);
+  if (typeof x !== 'number' && typeof y !== 'number') return '';
   if (typeof x !== 'number') throw new codes.ERR_INVALID_CURSOR_POS();
   return typeof y === 'number' ? sequence(`${y + 1};${x + 1}H`) : sequence(`${x + 1}G`);
 }

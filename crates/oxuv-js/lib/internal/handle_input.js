@@ -5,7 +5,7 @@
 const { Readable } = require('stream');
 const { errnoException } = require('internal/codes');
 
-// A source has `start(got)`, `stop()`, `setReferenced(isReferenced)` and `close(callback)`. It calls `got(errno, bytes)`; no bytes are
+// A source has `start(got)`, `stop()`, `ref()`, `unref()` and `close(callback)`. It calls `got(errno, bytes)`; no bytes are
 // the end.
 class HandleInput extends Readable {
   #source;
@@ -16,6 +16,7 @@ class HandleInput extends Readable {
     super({ highWaterMark: 16 * 1024, ...options });
     this.fd = fd;
     this.#source = source;
+    Object.defineProperty(this, '_handle', { value: source, writable: true, enumerable: false, configurable: true });
     // A script that pauses may want to end: once it is certain, nothing is read.
     this.on('pause', () => process.nextTick(() => {
       if (this.isPaused() && this.#isReading) this.#stop();
@@ -30,7 +31,7 @@ class HandleInput extends Readable {
       this.#isReading = false;
       this.destroy(errnoException(errno, 'read'));
     } else if (!this.#isReferenced) {
-      this.#source.setReferenced(false);
+      this.#source.unref();
     }
   }
 
@@ -61,12 +62,15 @@ class HandleInput extends Readable {
     this.#source.close(() => callback(error));
   }
 
-  ref() { return this.#reference(true); }
-  unref() { return this.#reference(false); }
+  ref() {
+    this.#isReferenced = true;
+    if (!this.destroyed) this.#source.ref();
+    return this;
+  }
 
-  #reference(isReferenced) {
-    this.#isReferenced = isReferenced;
-    if (!this.destroyed) this.#source.setReferenced(isReferenced);
+  unref() {
+    this.#isReferenced = false;
+    if (!this.destroyed) this.#source.unref();
     return this;
   }
 }

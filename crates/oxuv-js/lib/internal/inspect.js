@@ -137,8 +137,9 @@ function formatValue(ctx, value, depth, isTyped) {
       const left = ctx.depth === null ? null : ctx.depth - depth;
       const answer = own.call(shown, left, userOptions(ctx, proxy !== undefined || !(shown instanceof Object)), inspect);
       if (answer !== shown) {
-        if (typeof answer !== 'object') return `${answer}`;
-        return formatValue(ctx, answer, depth).replaceAll('\n', `\n${' '.repeat(ctx.indentationLvl)}`);
+        if (typeof answer === 'object') return formatValue(ctx, answer, depth);
+        // Its lines stand where those of a value would.
+        return `${answer}`.replaceAll('\n', `\n${' '.repeat(ctx.indentationLvl)}`);
       }
     }
   }

@@ -5,18 +5,27 @@ const native = binding('stdio');
 const { HandleInput } = require('internal/handle_input');
 
 const PIECE = 64 * 1024;
+const EBADF = -9;
 
 // Pipes, sockets and what else can be waited for.
 const polled = {
+  isClosed: false,
+
   start(got) {
+    if (this.isClosed) return EBADF;
     return native.startReading(got) ? 0 : fromFile.start(got);
   },
   stop() {
     native.stopReading();
     fromFile.stop();
   },
-  setReferenced(isReferenced) { native.setReferenced(isReferenced); },
-  close(callback) { process.nextTick(callback); },
+  ref() { native.setReferenced(true); },
+  unref() { native.setReferenced(false); },
+  close(callback) {
+    this.isClosed = true;
+    this.stop();
+    if (callback !== undefined) process.nextTick(callback);
+  },
 };
 
 // A file is read piece by piece in the pool.
@@ -54,8 +63,12 @@ const fromFile = {
     if (this.got !== undefined && !this.isUnderWay) this.read();
   },
 
-  setReferenced() {},
-  close(callback) { process.nextTick(callback); },
+  ref() {},
+  unref() {},
+  close(callback) {
+    this.stop();
+    if (callback !== undefined) process.nextTick(callback);
+  },
 };
 
 function make() {

@@ -46,6 +46,7 @@ module.exports = {
   createDeferredPromise,
   debuglog,
   deprecate: (original) => original,
+  inspect: (...args) => require('internal/inspect').inspect(...args),
   isBlob: (value) => value instanceof Blob,
   kEmptyObject: Object.freeze({ __proto__: null }),
   once,

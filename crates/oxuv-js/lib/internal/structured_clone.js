@@ -103,4 +103,4 @@ function structuredClone(value, options) {
   return copy;
 }
 
-module.exports = { structuredClone };
+module.exports = { structuredClone, fail, isPlatformObject };

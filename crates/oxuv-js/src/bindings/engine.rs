@@ -7,7 +7,7 @@ use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
 use super::modules;
-use crate::host::host;
+use crate::host::{Kept, host};
 use crate::library;
 
 pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
@@ -23,12 +23,14 @@ pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
     object.set("startOptions", Func::from(start_options))?;
     object.set("keepSites", Func::from(|_error: Value<'js>, sites: Value<'js>| sites))?;
     object.set("library", Func::from(library_function))?;
+    object.set("watchPromises", Func::from(|ctx: Ctx<'_>, watcher: Kept| host(&ctx).watch_promises(watcher)))?;
     object.set("collectGarbage", Func::from(|ctx: Ctx<'_>| ctx.run_gc()))
 }
 
 /// Runs all microtasks, those included that they add. What `queueMicrotask` runs catches its own exceptions.
 fn run_microtasks(ctx: Ctx<'_>) {
-    while ctx.execute_pending_job() {}
+    let host = host(&ctx);
+    while !host.is_ending() && ctx.execute_pending_job() {}
 }
 
 /// What the command line says about the start.

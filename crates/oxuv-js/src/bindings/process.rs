@@ -179,8 +179,14 @@ fn end(ctx: Ctx<'_>, code: i32) {
     host(&ctx).end(code);
 }
 
-/// Ends the process here and now.
-fn really_exit(code: i32) {
+/// Ends the process here and now, or the worker.
+fn really_exit(ctx: Ctx<'_>, code: i32) -> Result<()> {
+    let host = host(&ctx);
+    if host.life.is_some() {
+        // Only the thread ends: what runs of its script is interrupted, here at the latest.
+        host.end(code);
+        return ctx.eval("for (;;);");
+    }
     let _ = std::io::stdout().flush();
     // A terminal goes on as the script found it.
     let _ = oxuv::Tty::reset_mode();

@@ -10,6 +10,7 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("length", Func::from(|text: Text<'_>| text_of(&text).map(|text| text.len() as f64)))?;
     object.set("decode", Func::from(decode))?;
     object.set("isValid", Func::from(|bytes: Bytes| std::str::from_utf8(&bytes.0).is_ok()))?;
+    object.set("compare", Func::from(|one: Bytes, other: Bytes| one.0.cmp(&other.0) as i32))?;
     object.set("decodeLatin1", Func::from(decode_latin1))
 }
 

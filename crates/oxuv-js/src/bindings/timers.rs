@@ -35,10 +35,11 @@ fn insert(ctx: Ctx<'_>, start: f64, timers: Rest<f64>) -> Result<()> {
     host.timers().insert_all(start as u64, timers, |number, key| host.timer_keys.set(*number, key)).or_throw(&ctx)
 }
 
-fn remove(ctx: Ctx<'_>, number: u32) -> Result<()> {
+/// Stops a timer: true unless it is due already.
+fn remove(ctx: Ctx<'_>, number: u32) -> Result<bool> {
     let host = host(&ctx);
-    let Some(key) = host.timer_keys.get(number) else { return Ok(()) };
-    host.timers().remove(key).or_throw(&ctx).map(drop)
+    let Some(key) = host.timer_keys.get(number) else { return Ok(false) };
+    host.timers().remove(key).or_throw(&ctx).map(|task| task.is_some())
 }
 
 fn set_referenced(ctx: Ctx<'_>, number: u32, is_referenced: bool) -> Result<()> {

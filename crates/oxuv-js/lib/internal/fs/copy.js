@@ -5,7 +5,7 @@ const native = binding('fs');
 const { codes: { ERR_INCOMPATIBLE_OPTION_PAIR, ERR_INVALID_RETURN_VALUE } } = require('internal/codes');
 const { validateBoolean, validateFunction, validateInteger, validateObject } = require('internal/validators');
 const { bufferClass, request, shown, toPath } = require('internal/fs/util');
-const { runPromised, runSync } = require('internal/fs/steps');
+const { promise, run, runSync } = require('internal/fs/steps');
 const { infoError } = require('internal/fs/system_error');
 const requests = require('internal/fs/requests');
 const paths = require('path');
@@ -94,9 +94,9 @@ function* isWanted(from, to, { filter, isSync }) {
 }
 
 function* copy(from, to, options) {
+  if (!(yield* isWanted(from, to, options))) return;
   const { source, target } = yield* compare(from, to, options);
   yield* checkAbove(from, source, to);
-  if (!(yield* isWanted(from, to, options))) return;
   yield requests.mkdir(paths.dirname(shown(to)), { recursive: true });
   yield* copyAny(from, to, source, target, options);
 }
@@ -174,23 +174,23 @@ function* copyLink(from, to, target, { verbatimSymlinks }) {
 
 const readlink = (path) => request(native.readlink, [path, false], 'readlink', { path });
 
+// Directories that one link leads to must not be within those of the other.
 function* checkLinks(leadsTo, before, from) {
-  if (isBelow(leadsTo, before) && leadsTo !== before) throw intoItself(leadsTo, before);
   const found = yield* look(from, true);
+  if (!found?.isDirectory()) return;
+  if (isBelow(leadsTo, before)) throw intoItself(leadsTo, before);
   // What is removed with the old link must not be what the new one leads to.
-  if (found?.isDirectory() && isBelow(before, leadsTo) && leadsTo !== before) {
+  if (isBelow(before, leadsTo)) {
     throw wrong('ERR_FS_CP_SYMLINK_TO_SUBDIRECTORY', 'EINVAL', `cannot overwrite ${before} with ${leadsTo}`, before);
   }
 }
 
-async function cp(from, to, options) {
-  options = check(options);
-  return runPromised(copy(toPath(from, 'src'), toPath(to, 'dest'), options));
+function prepared(from, to, options, isSync) {
+  options = { ...check(options), isSync };
+  return copy(toPath(from, 'src'), toPath(to, 'dest'), options);
 }
 
-function cpSync(from, to, options) {
-  options = { ...check(options), isSync: true };
-  runSync(copy(toPath(from, 'src'), toPath(to, 'dest'), options));
-}
+function cp(from, to, options, done) { run(prepared(from, to, options, false), done); }
+function cpSync(from, to, options) { runSync(prepared(from, to, options, true)); }
 
-module.exports = { cp, cpSync };
+module.exports = { cp, cpSync, promises: { cp: promise(cp) } };

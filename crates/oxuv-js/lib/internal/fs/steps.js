@@ -55,6 +55,4 @@ const promise = (method) => (...args) => new Promise((resolve, reject) => {
   method(...args, (error, value) => { if (error) reject(error); else resolve(value); });
 });
 
-const runPromised = promise(run);
-
-module.exports = { run, runSync, runPromised, promise };
+module.exports = { run, runSync, promise };

@@ -110,7 +110,7 @@ impl Request {
             let number = u16::try_from(number).map_err(|_| oxuv::Errno::EINVAL)?;
             let stdio = match slot {
                 Slot::Ignore => Stdio::null(),
-                Slot::Pipe(_) => pipes.next().map_or_else(Stdio::null, Stdio::pipe),
+                Slot::Pipe(_) => pipes.next().map_or_else(Stdio::null, Stdio::duplex),
                 Slot::Stream(stream) => Stdio::handle(stream.handle()),
                 Slot::Number(number) => Stdio::number(host.files.number(*number)?),
             };

@@ -1,0 +1,91 @@
+//! What a worker's thread and the one that started it know of each other.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use oxuv::Sender;
+
+/// What a worker could not tell of by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// It has used up its memory.
+    Memory,
+    /// It could not be started, or its thread panicked.
+    Start,
+}
+
+/// The course of a worker.
+#[derive(Default)]
+pub(crate) struct Life {
+    /// The main thread has 0.
+    pub(crate) id: u32,
+    is_stopping: AtomicBool,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Wakes the worker's loop.
+    worker: Option<Sender>,
+    /// Wakes the loop of the one who started it.
+    starter: Option<Sender>,
+    problem: Option<Problem>,
+    /// Set when it is over.
+    code: Option<i32>,
+}
+
+impl Life {
+    pub(super) fn new(starter: Sender) -> Life {
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        let inner = Inner { starter: Some(starter), ..Inner::default() };
+        Life {
+            id: LAST.fetch_add(1, Ordering::Relaxed) + 1,
+            is_stopping: AtomicBool::new(false),
+            inner: Mutex::new(inner),
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // Nothing that may panic is done while it is locked.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the worker's script wherever it is, and its loop.
+    pub(crate) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+        if let Some(worker) = &self.inner().worker {
+            // Its loop may be gone already.
+            let _ = worker.send();
+        }
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire)
+    }
+
+    /// From now on the worker's loop can be woken.
+    pub(crate) fn begin(&self, worker: Sender) {
+        self.inner().worker = Some(worker);
+    }
+
+    pub(crate) fn set_problem(&self, problem: Problem) {
+        self.inner().problem.get_or_insert(problem);
+    }
+
+    /// The worker is over.
+    pub(super) fn finish(&self, code: i32) {
+        let mut inner = self.inner();
+        inner.worker = None;
+        inner.code.get_or_insert(code);
+        if let Some(starter) = inner.starter.take() {
+            // Who started it may be gone.
+            let _ = starter.send();
+        }
+    }
+
+    /// The exit code and what went wrong, once it is over.
+    pub(super) fn outcome(&self) -> Option<(i32, Option<Problem>)> {
+        let inner = self.inner();
+        inner.code.map(|code| (code, inner.problem))
+    }
+}

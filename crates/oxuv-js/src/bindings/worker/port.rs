@@ -1,0 +1,203 @@
+//! What a script has of one end of a channel.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use oxuv::{Async, Handle};
+use oxuv_js_bytes::Bytes;
+use rquickjs::class::Trace;
+use rquickjs::{Array, Class, Ctx, IntoJs, JsLifetime, Result, Value};
+
+use super::channel::{Endpoint, Message};
+use crate::bindings::OrThrow;
+use crate::bindings::stream::Caller;
+use crate::host::{Kept, host};
+
+/// So many messages are told of before others have their turn.
+const MOST_AT_ONCE: usize = 1000;
+
+/// One end of a channel.
+#[derive(Trace, JsLifetime)]
+#[rquickjs::class]
+pub(crate) struct Port {
+    #[qjs(skip_trace)]
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    /// Nothing once it is closed, or has gone to somebody else.
+    end: RefCell<Option<Endpoint>>,
+    /// What wakes this thread's loop, from the first `listen` on.
+    wake: RefCell<Option<Async>>,
+    is_started: Cell<bool>,
+}
+
+/// Two ports that are connected.
+pub(super) fn channel(ctx: Ctx<'_>) -> Result<Vec<Class<'_, Port>>> {
+    let (one, other) = Endpoint::pair();
+    Ok(vec![Port::wrap(&ctx, one)?, Port::wrap(&ctx, other)?])
+}
+
+/// A port that hears all others with this name.
+pub(super) fn named(ctx: Ctx<'_>, name: String) -> Result<Class<'_, Port>> {
+    Port::wrap(&ctx, Endpoint::named(name))
+}
+
+impl Port {
+    pub(super) fn wrap<'js>(ctx: &Ctx<'js>, end: Endpoint) -> Result<Class<'js, Port>> {
+        let inner = Inner { end: RefCell::new(Some(end)), wake: RefCell::default(), is_started: Cell::default() };
+        Class::instance(ctx.clone(), Port { inner: Rc::new(inner) })
+    }
+
+    /// Takes the end out, for somebody else to have it. Nothing is told here any more.
+    pub(super) fn take_end(&self) -> Option<Endpoint> {
+        let end = self.inner.end.take();
+        if let Some(end) = &end {
+            end.set_waker(None);
+        }
+        if let Some(wake) = self.inner.wake.take() {
+            let _ = wake.close();
+        }
+        end
+    }
+}
+
+#[rquickjs::methods(rename_all = "camelCase")]
+impl Port {
+    /// Calls `onmessage(bytes, buffers, ports)` for what comes once it is started, and `onclose()` when nothing can any more.
+    /// This alone does not keep the loop.
+    fn listen(&self, ctx: Ctx<'_>, onmessage: Kept, onclose: Kept) -> Result<()> {
+        let (message, close) = (Caller::new(&ctx, onmessage), Cell::new(Some(Caller::new(&ctx, onclose))));
+        let inner = Rc::clone(&self.inner);
+        let wake = Async::new(&host(&ctx).lp, move |wake| {
+            inner.woken(wake, &message);
+            if inner.end.borrow().as_ref().is_some_and(Endpoint::is_over) {
+                inner.end.take();
+            }
+            // Closed by this or by the other side; one that has gone to somebody else has closed its handle.
+            if inner.end.borrow().is_none() && !wake.is_closing() {
+                inner.wake.take();
+                if let Some(close) = close.take() {
+                    let _ = wake.close_then(move |_: &Handle| close.call(|_| Ok(())));
+                }
+            }
+        });
+        let wake = wake.or_throw(&ctx)?;
+        wake.unref().or_throw(&ctx)?;
+        let sender = wake.sender().or_throw(&ctx)?;
+        *self.inner.wake.borrow_mut() = Some(wake);
+        if let Some(end) = &*self.inner.end.borrow() {
+            end.set_waker(Some(sender));
+        }
+        Ok(())
+    }
+
+    fn start(&self) {
+        if !self.inner.is_started.replace(true) {
+            self.inner.wake_up();
+        }
+    }
+
+    fn stop(&self) {
+        self.inner.is_started.set(false);
+    }
+
+    /// Sends a message to the other end. What goes with it is gone from here: the script's side empties the buffers.
+    fn post<'js>(&self, bytes: Bytes, buffers: Vec<Bytes>, ports: Vec<Class<'js, Port>>) {
+        let ends = ports.iter().filter_map(|port| port.borrow().take_end()).collect();
+        if let Some(end) = &*self.inner.end.borrow() {
+            end.send(Message { bytes: bytes.0, buffers: buffers.into_iter().map(|bytes| bytes.0).collect(), ends });
+        }
+    }
+
+    /// The next message, as an array of what `onmessage` is called with.
+    fn receive<'js>(&self, ctx: Ctx<'js>) -> Result<Option<Array<'js>>> {
+        let message = self.inner.end.borrow().as_ref().and_then(Endpoint::receive);
+        let Some(message) = message else { return Ok(None) };
+        let (bytes, buffers, ports) = message.into_parts(&ctx)?;
+        let array = Array::new(ctx)?;
+        array.set(0, bytes)?;
+        array.set(1, buffers)?;
+        array.set(2, ports)?;
+        Ok(Some(array))
+    }
+
+    /// Closes both ends. What has been sent to the other is still told there.
+    fn close(&self) {
+        self.inner.end.take();
+        // The loop goes on until that is told.
+        self.reference();
+        self.inner.wake_up();
+    }
+
+    #[qjs(get)]
+    fn is_open(&self) -> bool {
+        self.inner.end.borrow().is_some()
+    }
+
+    /// Whether the other is an end of the same channel.
+    fn is_connected_to(&self, other: Class<'_, Port>) -> bool {
+        match (&*self.inner.end.borrow(), &*other.borrow().inner.end.borrow()) {
+            (Some(end), Some(other)) => end.is_other(other),
+            _ => false,
+        }
+    }
+
+    #[qjs(rename = "ref")]
+    fn reference(&self) {
+        if let Some(wake) = &*self.inner.wake.borrow() {
+            let _ = wake.r#ref();
+        }
+    }
+
+    fn unref(&self) {
+        if let Some(wake) = &*self.inner.wake.borrow() {
+            let _ = wake.unref();
+        }
+    }
+
+    fn has_ref(&self) -> bool {
+        self.inner.wake.borrow().as_ref().is_some_and(|wake| wake.has_ref())
+    }
+}
+
+impl Inner {
+    fn wake_up(&self) {
+        if let Some(wake) = &*self.wake.borrow() {
+            // It may be closing.
+            let _ = wake.send();
+        }
+    }
+
+    fn woken(&self, wake: &Async, message: &Caller) {
+        let waiting = self.end.borrow().as_ref().map_or(0, Endpoint::waiting);
+        for _ in 0..waiting.max(MOST_AT_ONCE) {
+            if !self.is_started.get() {
+                return;
+            }
+            let received = self.end.borrow().as_ref().and_then(Endpoint::receive);
+            let Some(received) = received else { return };
+            message.call_with(|host, ctx, function| {
+                let parts = received.into_parts(ctx)?;
+                host.call_back(ctx, function, parts);
+                Ok(())
+            });
+        }
+        let _ = wake.send();
+    }
+}
+
+impl Message {
+    /// Into the script. Without memory for it, what came with it is closed.
+    fn into_parts<'js>(self, ctx: &Ctx<'js>) -> Result<(Value<'js>, Array<'js>, Array<'js>)> {
+        let bytes = Bytes(self.bytes).into_js(ctx)?;
+        let (buffers, ports) = (Array::new(ctx.clone())?, Array::new(ctx.clone())?);
+        for (at, buffer) in self.buffers.into_iter().enumerate() {
+            buffers.set(at, Bytes(buffer))?;
+        }
+        for (at, end) in self.ends.into_iter().enumerate() {
+            ports.set(at, Port::wrap(ctx, end)?)?;
+        }
+        Ok((bytes, buffers, ports))
+    }
+}
