@@ -9,8 +9,17 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 7] =
-    ["event_system", "late_timer", "phases", "shutdown", "tcp_echo", "timeout_or_immediate", "unref"];
+const EXAMPLES: [&str; 9] = [
+    "event_system",
+    "http_hello",
+    "http_proxy",
+    "late_timer",
+    "phases",
+    "shutdown",
+    "tcp_echo",
+    "timeout_or_immediate",
+    "unref",
+];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
@@ -137,4 +146,20 @@ fn an_echo_comes_back_whole() {
     let expected =
         ["the server has a connection", "the client has got 10000005 bytes back", "the server has closed it"];
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn a_server_greets_on_one_connection() {
+    let expected = [
+        "/: 200 Hello, World!",
+        "/?name=Ada: 200 Hello, Ada!, on the same connection",
+        "/elsewhere: 404 there is nothing here, on the same connection",
+        "closed",
+    ];
+    assert_eq!(lines("http_hello"), expected);
+}
+
+#[test]
+fn a_proxy_hands_on_piece_by_piece() {
+    assert_eq!(lines("http_proxy"), ["sent 33554432 bytes, got 33554432 back", "in little memory"]);
 }

@@ -37,6 +37,8 @@ class HTTPParser {
     this.begun = 0;
     this._hasBegun = false;
     this.hasHead = false;
+    // Whether it was found to be too slow.
+    this.isExpired = false;
     this.hasExpect = false;
     this.socket = null;
     this.incoming = null;
@@ -64,7 +66,7 @@ class HTTPParser {
     this._left = this._passed = 0;
     this._state = BETWEEN;
     this.begun = 0;
-    this._hasBegun = this._isBusy = this.hasHead = false;
+    this._hasBegun = this._isBusy = this.hasHead = this.isExpired = false;
     this._connections = connections;
     if (connections !== undefined) {
       this.begun = now();
