@@ -18,7 +18,7 @@ const server = http.createServer({
     let count = 0;
     request.on('data', (part) => {
       count += part.length;
-      if (count > 1 << 20) request.destroy();
+      if (count > 1 << 18) request.destroy();
     });
   } else if (request.url === '/stream') {
     response.write('x'.repeat(1 << 16));
@@ -65,7 +65,7 @@ async function main() {
   }));
   console.log('an endless body:', await peer((socket) => {
     socket.write(`POST /endless${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
-    socket.every(1, `8000\r\n${'x'.repeat(0x8000)}\r\n`);
+    socket.every(1, `8000\r\n${'x'.repeat(0x8000)}\r\n`.repeat(10));
   }));
   console.log('idle after a request:', await peer((socket) => socket.write(`GET /${HEAD}\r\n`)));
   console.log('reset while it gets:', await peer((socket) => {
