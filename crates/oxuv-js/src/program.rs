@@ -130,7 +130,6 @@ impl Program {
         // Node's clock of timers counts whole milliseconds.
         let lp = Loop::with_grain(Duration::from_millis(1))?;
         let host = Host::new(lp.clone(), context, options, worker)?;
-        runtime.set_promise_hook(Some(host.promise_hook()));
         let program = Program { host, lp, runtime };
         program.host.context.with(|ctx| program.boot(&ctx).catch(&ctx).map_err(|error| Error(error.to_string())))?;
         Ok(program)

@@ -79,7 +79,6 @@ pub(crate) const AREAS: &[Area] = &[
 /// Tests that are not run, with the reason.
 pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("domain", "the module `domain` is deprecated and not part of oxuv"),
-    ("-als", "AsyncLocalStorage is not part of oxuv yet"),
     ("timers-linked-list", "it is about a class of Node's own JavaScript"),
     ("queue-microtask.js", "it compares the engine's words for a class called without `new`"),
     ("promise-swallowed-event", "the event `multipleResolves` is deprecated, and the engine does not tell"),
