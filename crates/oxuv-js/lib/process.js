@@ -73,7 +73,7 @@ self.openStdin = function openStdin() {
   return self.stdin;
 };
 // Listeners for signals come and go by the functions of all listeners.
-const isSignal = (name) => typeof name === 'string' && name.startsWith('SIG');
+const isSignal = (name) => !self._own.isWorker && typeof name === 'string' && name.startsWith('SIG');
 self.on('newListener', (name) => { if (isSignal(name)) require('internal/signals').added(name); });
 self.on('removeListener', (name) => { if (isSignal(name)) require('internal/signals').removed(name); });
 self.on('warning', (warning) => require('internal/process').printWarning(warning));
@@ -140,7 +140,8 @@ hidden('_triggerUncaught', self._fatalException);
 
 function die(error, code) {
   error = reason(error);
-  native.write(2, `${require('report')(error)}\n`);
+  if (self._own.tellParent !== undefined) self._own.tellParent(error);
+  else native.write(2, `${require('report')(error)}\n`);
   native.reallyExit(code);
 }
 self._own.die = die;

@@ -364,10 +364,15 @@ impl Host {
 
     /// The script ends with this code: nothing of it is called any more.
     pub(crate) fn end(&self, code: i32) {
-        if !self.is_ending() {
-            self.ending.set(Some(code));
-            // Handles that are open would keep it running.
-            self.lp.stop();
+        if self.ending.get().is_some() {
+            return;
+        }
+        self.ending.set(Some(code));
+        // Handles that are open would keep it running.
+        self.lp.stop();
+        if let Some(life) = &self.life {
+            // What runs of a worker's script ends where it is.
+            life.stop();
         }
     }
 

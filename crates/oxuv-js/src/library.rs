@@ -34,6 +34,9 @@ pub(crate) const PUBLIC: &[&str] = &[
     "buffer",
     "child_process",
     "console",
+    "dgram",
+    "dns",
+    "dns/promises",
     "diagnostics_channel",
     "events",
     "fs",
@@ -60,4 +63,5 @@ pub(crate) const PUBLIC: &[&str] = &[
     "url",
     "util",
     "util/types",
+    "worker_threads",
 ];

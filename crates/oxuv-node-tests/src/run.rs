@@ -25,6 +25,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 const FLAGS: &[&str] = &[
     "--no-warnings",
     "--expose-gc",
+    "--insecure-http-parser",
+    "--max-http-header-size",
     "--unhandled-rejections",
     "--trace-warnings",
     "--trace-deprecation",

@@ -137,7 +137,7 @@ function printWarning(warning) {
 
 // The environment: all that is put in becomes text.
 
-const environment = new Proxy(Object.fromEntries(native.environment()), {
+const makeEnvironment = (values) => new Proxy(values, {
   set(target, key, value) {
     // A symbol has no text, as name or value; the language says so itself.
     const name = `${key}`;
@@ -172,7 +172,8 @@ module.exports = {
   getegid: id(3),
   getgroups: () => native.groups(),
   abort: () => native.abort(),
-  env: environment,
+  env: makeEnvironment(Object.fromEntries(native.environment())),
+  makeEnvironment,
   versions: Object.freeze({ node: process.version.slice(1), oxuv: native.version, uv: '1.53.0' }),
   arch: { x86_64: 'x64', aarch64: 'arm64', x86: 'ia32', powerpc64: 'ppc64', riscv64: 'riscv64' }[native.machine] ?? native.machine,
   // What many scripts ask to know whether they run on Node at all.

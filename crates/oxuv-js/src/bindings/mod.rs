@@ -1,6 +1,7 @@
 //! What the script's side can ask of the loop's: one object of functions per area, made when it is first asked for.
 
 mod child;
+mod dns;
 mod engine;
 mod files;
 mod fs;
@@ -16,6 +17,7 @@ mod stream_write;
 mod text;
 mod timers;
 mod tty;
+mod udp;
 mod url;
 mod util;
 mod worker;
@@ -38,6 +40,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     match name.as_str() {
         "child" => child::fill(&object)?,
+        "dns" => dns::fill(&object)?,
         "engine" => engine::fill(&object)?,
         "files" => files::fill(&object)?,
         "fs" => fs::fill(&object)?,
@@ -50,6 +53,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "text" => text::fill(&object)?,
         "timers" => timers::fill(&object)?,
         "tty" => tty::fill(&object)?,
+        "udp" => udp::fill(&object)?,
         "url" => url::fill(&object)?,
         "worker" => worker::fill(&object)?,
         "util" => util::fill(&object)?,

@@ -23,11 +23,12 @@ function sizeOf(stats) {
   return size;
 }
 
-// What is read so far of a file.
+// What is read so far of a file. If its size is known, all goes into one place as it comes; else it is put together in the end.
 class Pieces {
   constructor(size) {
     this.size = size;
     this.read = 0;
+    this.whole = undefined;
     this.all = [];
   }
 
@@ -38,21 +39,34 @@ class Pieces {
 
   // True at the end.
   add(piece) {
-    if (piece.byteLength > 0) this.all.push(new Uint8Array(piece));
+    if (this.size > PIECE) {
+      this.whole ??= new Uint8Array(this.size);
+      this.whole.set(new Uint8Array(piece), this.read);
+    } else if (piece.byteLength > 0) {
+      this.all.push(new Uint8Array(piece));
+    }
     this.read += piece.byteLength;
+    if (this.read > MOST) throw new ERR_FS_FILE_TOO_LARGE(this.read);
     return piece.byteLength === 0 || this.read === this.size;
   }
 
-  result(encoding) {
-    let bytes = this.all[0] ?? new Uint8Array(0);
-    if (this.all.length > 1) {
-      bytes = new Uint8Array(this.read);
-      let at = 0;
-      for (const piece of this.all) {
-        bytes.set(piece, at);
-        at += piece.length;
-      }
+  #joined() {
+    if (this.whole !== undefined) return this.read === this.size ? this.whole : this.whole.slice(0, this.read);
+    if (this.all.length < 2) return this.all[0] ?? new Uint8Array(0);
+    const bytes = new Uint8Array(this.read);
+    let at = 0;
+    for (const piece of this.all) {
+      bytes.set(piece, at);
+      at += piece.length;
     }
+    return bytes;
+  }
+
+  // Nothing is kept here afterwards.
+  result(encoding) {
+    const bytes = this.#joined();
+    this.whole = undefined;
+    this.all = [];
     if (encoding && encoding !== 'buffer') return textOf(bytes, nameOf(encoding));
     return bufferClass().from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
@@ -127,16 +141,22 @@ function readAll(fd, encoding, signal, done) {
         return;
       }
       start(pieces.request(fd), (failure, piece) => {
-        if (failure !== null) done(failure);
-        else if (!pieces.add(piece)) next();
-        else finish(() => pieces.result(encoding), done);
+        if (failure !== null) {
+          done(failure);
+          return;
+        }
+        attempt(() => (pieces.add(piece) ? pieces.result(encoding) : undefined), (wrong, result) => {
+          if (wrong === null && result === undefined) next();
+          else done(wrong, result);
+        });
       });
     };
     next();
   });
 }
 
-function finish(make, done) {
+// There may be no memory for it, or no such text.
+function attempt(make, done) {
   let value;
   try {
     value = make();

@@ -38,6 +38,11 @@ pub(super) fn channel(ctx: Ctx<'_>) -> Result<Vec<Class<'_, Port>>> {
     Ok(vec![Port::wrap(&ctx, one)?, Port::wrap(&ctx, other)?])
 }
 
+/// A port that hears all others with this name.
+pub(super) fn named(ctx: Ctx<'_>, name: String) -> Result<Class<'_, Port>> {
+    Port::wrap(&ctx, Endpoint::named(name))
+}
+
 impl Port {
     pub(super) fn wrap<'js>(ctx: &Ctx<'js>, end: Endpoint) -> Result<Class<'js, Port>> {
         let inner = Inner { end: RefCell::new(Some(end)), wake: RefCell::default(), is_started: Cell::default() };
@@ -120,6 +125,8 @@ impl Port {
     /// Closes both ends. What has been sent to the other is still told there.
     fn close(&self) {
         self.inner.end.take();
+        // The loop goes on until that is told.
+        self.reference();
         self.inner.wake_up();
     }
 
