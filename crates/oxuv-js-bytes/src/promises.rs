@@ -86,7 +86,10 @@ mod tests {
                 TOLD.with_borrow_mut(|told| told.push(what));
             })
             .unwrap();
-            ctx.eval::<(), _>("Promise.resolve(1); new Promise((r) => r({ then(done) { done(2) } })); Promise.reject(3)").unwrap();
+            ctx.eval::<(), _>(
+                "Promise.resolve(1); new Promise((r) => r({ then(done) { done(2) } })); Promise.reject(3)",
+            )
+            .unwrap();
             while ctx.execute_pending_job() {}
         });
         use PromiseEvent::{After, Before, Init, Resolve};

@@ -71,6 +71,8 @@ pub(crate) struct Host {
     ending: Cell<Option<i32>>,
     /// The function that is told of promises, if there is one.
     promise_watcher: OnceCell<Kept>,
+    /// While the steps of the script are followed: has a function find the values that are there now.
+    binder: OnceCell<Kept>,
     /// True from an exception to the next drain that comes to its end.
     has_rest: Cell<bool>,
     /// Of a worker, its course, and its end of the channel to who started it.
@@ -127,6 +129,7 @@ impl Host {
             imports: Cell::new(0),
             ending: Cell::new(None),
             promise_watcher: OnceCell::new(),
+            binder: OnceCell::new(),
             has_rest: Cell::new(false),
             spare: Cell::new(None),
             life,
@@ -349,9 +352,19 @@ impl Host {
 
     /// Tells a function of the script of each promise from now on: 0 it is made, 1 a `then` is to be called for it, 2 it was, 3 it is
     /// resolved.
-    pub(crate) fn watch_promises(&self, ctx: &Ctx<'_>, watcher: Kept) -> rquickjs::Result<()> {
+    /// And what the loop is to call is bound by another one.
+    pub(crate) fn watch_promises(&self, ctx: &Ctx<'_>, watcher: Kept, binder: Kept) -> rquickjs::Result<()> {
         let _ = self.promise_watcher.set(watcher);
+        let _ = self.binder.set(binder);
         oxuv_js_bytes::watch_promises(ctx, |ctx, what, promise| host(ctx).tell_of_promise(ctx, what, promise))
+    }
+
+    /// A function that finds the values of the script's step that are there now.
+    pub(crate) fn in_frame(&self, ctx: &Ctx<'_>, function: Kept) -> Kept {
+        let Some(binder) = self.binder.get() else { return function };
+        let bound = binder.clone().restore(ctx).and_then(|binder| binder.call((function.clone(),)));
+        // Without memory for it, it is called all the same.
+        bound.unwrap_or(function)
     }
 
     fn tell_of_promise<'js>(&self, ctx: &Ctx<'js>, what: PromiseEvent, promise: Value<'js>) {

@@ -94,7 +94,7 @@ function activate() {
   });
   Object.defineProperty(Promise, 'resolve', hidden({ resolve(value) { return quietly(() => Reflect.apply(resolve, this, [value])); } }.resolve));
   Object.defineProperty(Promise, 'reject', hidden({ reject(value) { return quietly(() => Reflect.apply(reject, this, [value])); } }.reject));
-  engine.watchPromises(watch);
+  engine.watchPromises(watch, bind);
   // Ticks, timers and requests keep the frame from now on.
   process._own.bind = bind;
   ticks.follow(bind, () => { frame = undefined; });
