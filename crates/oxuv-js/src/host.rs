@@ -69,6 +69,8 @@ pub(crate) struct Host {
     pub(crate) imports: Cell<u32>,
     /// Set when the script is to end with this code.
     ending: Cell<Option<i32>>,
+    /// When the loop began and ended, in nanoseconds of the monotonic clock; negative where it has not.
+    pub(crate) loop_span: Cell<(f64, f64)>,
     /// The function that is told of promises, if there is one.
     promise_watcher: OnceCell<Kept>,
     /// While the steps of the script are followed: has a function find the values that are there now.
@@ -128,6 +130,7 @@ impl Host {
             module_hooks: OnceCell::new(),
             imports: Cell::new(0),
             ending: Cell::new(None),
+            loop_span: Cell::new((-1.0, -1.0)),
             promise_watcher: OnceCell::new(),
             binder: OnceCell::new(),
             has_rest: Cell::new(false),
