@@ -9,7 +9,8 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 6] = ["event_system", "late_timer", "phases", "shutdown", "timeout_or_immediate", "unref"];
+const EXAMPLES: [&str; 7] =
+    ["event_system", "late_timer", "phases", "shutdown", "tcp_echo", "timeout_or_immediate", "unref"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
@@ -126,4 +127,14 @@ fn a_signal_shuts_down_cleanly() {
     let lines: Vec<_> = out.collect();
     assert_eq!(lines, ["SIGTERM: 1 connection(s) to end", "server closed", "exit with 3"]);
     assert_eq!(wait(&mut child).unwrap().code(), Some(3));
+}
+
+#[test]
+fn an_echo_comes_back_whole() {
+    let mut lines = lines("tcp_echo");
+    // Which side hears of the end first, the kernel decides.
+    lines[1..].sort();
+    let expected =
+        ["the server has a connection", "the client has got 10000005 bytes back", "the server has closed it"];
+    assert_eq!(lines, expected);
 }
