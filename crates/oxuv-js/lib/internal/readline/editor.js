@@ -3,7 +3,7 @@
 
 const cursor = require('internal/cursor');
 const { inspect, width } = require('internal/inspect');
-const { LINE_END } = require('internal/readline/interface');
+const { linesIn } = require('internal/readline/interface');
 
 const UNDO_STEPS = 2048;
 const KILL_RING = 32;
@@ -392,7 +392,7 @@ const typing = {
 
   // Text, perhaps of several lines.
   _typed(text) {
-    const parts = text.split(LINE_END);
+    const parts = linesIn(text);
     for (const [i, part] of parts.entries()) {
       if (i > 0) this._line();
       if (part !== '' || parts.length === 1) this._insertString(part);
