@@ -73,7 +73,18 @@ pub(crate) const AREAS: &[Area] = &[
     Area { name: "http", prefixes: &["http-", "http."] },
     Area { name: "dgram", prefixes: &["dgram"] },
     Area { name: "dns", prefixes: &["dns"] },
-    Area { name: "async-hooks", prefixes: &["async-hooks", "async-local", "async-wrap", "als", "diagnostics"] },
+    Area {
+        name: "async-hooks",
+        prefixes: &[
+            "async-hooks",
+            "asyncresource",
+            "eventemitter-asyncresource",
+            "async-local",
+            "async-wrap",
+            "als",
+            "diagnostics",
+        ],
+    },
     Area { name: "fs", prefixes: &["fs-", "file-", "filehandle-", "stream2-fs"] },
     Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
 ];
