@@ -85,8 +85,6 @@ pub(crate) const AREAS: &[Area] = &[
             "diagnostics",
         ],
     },
-    Area { name: "fs", prefixes: &["fs-", "file-", "filehandle-", "stream2-fs"] },
-    Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
 ];
 
 /// Tests that are not run, with the reason.

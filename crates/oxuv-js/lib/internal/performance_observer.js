@@ -66,7 +66,9 @@ class PerformanceObserver {
     }
     const kind = entryTypes === undefined ? 'single' : 'multiple';
     if (this.#kind !== undefined && this.#kind !== kind) return;
-    if (entryTypes !== undefined && !Array.isArray(entryTypes)) throw new codes.ERR_INVALID_ARG_TYPE('options.entryTypes', 'string[]', entryTypes);
+    if (entryTypes !== undefined && !Array.isArray(entryTypes)) {
+      throw new codes.ERR_INVALID_ARG_TYPE('options.entryTypes', 'string[]', entryTypes);
+    }
     const wanted = (entryTypes ?? [type]).filter((each) => TYPES.includes(each));
     if (wanted.length === 0) return;
     this.#kind = kind;

@@ -386,8 +386,9 @@ const typing = {
   _plainKey(text, key, before) {
     if (this._sawReturnAt && key.name !== 'enter') this._sawReturnAt = 0;
     if (Object.hasOwn(PLAIN, key.name ?? '')) PLAIN[key.name](this);
-    else if (key.name === 'tab' && typeof this.completer === 'function' && this.isCompletionEnabled) this._tabComplete(before?.name === 'tab');
-    else if (typeof text === 'string' && text !== '') this._typed(text);
+    else if (key.name === 'tab' && typeof this.completer === 'function' && this.isCompletionEnabled) {
+      this._tabComplete(before?.name === 'tab');
+    } else if (typeof text === 'string' && text !== '') this._typed(text);
   },
 
   // Text, perhaps of several lines.
