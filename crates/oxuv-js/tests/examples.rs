@@ -9,7 +9,8 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 6] = ["event_system", "late_timer", "phases", "shutdown", "timeout_or_immediate", "unref"];
+const EXAMPLES: [&str; 7] =
+    ["event_system", "late_timer", "phases", "shutdown", "timeout_or_immediate", "unref", "watch_directory"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
@@ -126,4 +127,18 @@ fn a_signal_shuts_down_cleanly() {
     let lines: Vec<_> = out.collect();
     assert_eq!(lines, ["SIGTERM: 1 connection(s) to end", "server closed", "exit with 3"]);
     assert_eq!(wait(&mut child).unwrap().code(), Some(3));
+}
+
+#[test]
+fn what_happens_in_a_directory_is_told() {
+    let expected = [
+        "rename note.txt is there",
+        "change note.txt has changed",
+        "rename old is there",
+        "rename note.txt is gone",
+        "rename old/note.txt is there",
+        "rename old/note.txt is gone",
+        "nobody watches any more",
+    ];
+    assert_eq!(lines("watch_directory"), expected);
 }
