@@ -61,12 +61,14 @@ pub(crate) struct Mailbox<W> {
     is_open: bool,
     /// A look through the handles was left before its end.
     left_open: bool,
+    /// The look is under way, and there may be jobs to be told of first.
+    has_jobs: bool,
 }
 
 impl<W: Wake> Mailbox<W> {
     pub(crate) fn new(waker: W) -> Result<Self> {
         let bell = Shared::new(Bell { rung: AtomicBool::new(false), waker })?;
-        Ok(Mailbox { states: Slab::new(), bell, is_open: false, left_open: false })
+        Ok(Mailbox { states: Slab::new(), bell, is_open: false, left_open: false, has_jobs: false })
     }
 
     pub(crate) fn close(&mut self, state: u32) {
@@ -102,9 +104,20 @@ impl<W: Wake> Mailbox<W> {
         self.is_open
     }
 
+    /// Jobs have come back, and are being told of.
+    #[inline]
+    pub(crate) fn has_jobs(&self) -> bool {
+        self.has_jobs
+    }
+
+    pub(crate) fn end_jobs(&mut self) {
+        self.has_jobs = false;
+    }
+
     /// The look under way, if any, is left before its end; or perhaps one was called for that has not begun.
     pub(crate) fn abandon(&mut self, was_called_for: bool) {
         self.left_open |= std::mem::take(&mut self.is_open) || was_called_for;
+        self.has_jobs = false;
     }
 }
 
@@ -149,6 +162,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let finished = self.kernel.collect_finished();
         // Each of them is an event, and the wake-up that they came with is counted already.
         self.poll.events += finished.saturating_sub(1);
+        self.mailbox.has_jobs = finished > 0 || self.has_lost_jobs();
         // Whoever rings after this sees the bell still, and rings it; whoever rang before has marked its handle.
         self.mailbox.bell.rung.swap(false, AcqRel);
         self.mailbox.left_open = false;

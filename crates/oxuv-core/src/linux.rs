@@ -469,6 +469,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         child.kill(signal)
     }
 
+    #[inline(always)] // As `Core::submit_for`.
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
         self.submit_job(lane, request, job)
     }
@@ -526,10 +527,12 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         Ok(is_child)
     }
 
+    #[inline]
     fn collect_finished(&mut self) -> usize {
         self.jobs.take() + self.ring.take(&self.epoll)
     }
 
+    #[inline]
     fn next_finished(&mut self) -> Option<Finished<J>> {
         self.next_job()
     }

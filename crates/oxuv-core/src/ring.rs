@@ -238,6 +238,12 @@ impl<J: Job> RingJobs<J> {
         self.ready + self.early.len()
     }
 
+    /// True if something of what was collected is left.
+    #[inline]
+    pub(crate) fn has_returned(&self) -> bool {
+        self.ready > 0 || !self.early.is_empty()
+    }
+
     /// The next of what was collected.
     pub(crate) fn next(&mut self) -> Option<Returned<J>> {
         if let Some(returned) = self.early.pop_front() {

@@ -180,7 +180,7 @@ module.exports = {
   isLinuxPPCBE: false, isAlpine: false, isDumbTerminal: process.env.TERM === 'dumb', isPi: false,
   hasCrypto: false, hasIntl: false, hasFipsCrypto: false, hasOpenSSL3: false, hasQuic: false, enoughTestMem: true, enoughTestCpu: true,
   hasIPv6: true, hasMultiLocalhost: () => true, localhostIPv4: '127.0.0.1', localhostIPv6: '::1',
-  PORT: 12346, PIPE: `/tmp/oxuv-node-tests-${process.pid}.sock`, bits: ['arm64', 'x64'].includes(process.arch) ? 64 : 32,
+  PORT: +process.env.NODE_COMMON_PORT || 12346, PIPE: `/tmp/oxuv-node-tests-${process.pid}.sock`, bits: ['arm64', 'x64'].includes(process.arch) ? 64 : 32,
   opensslCli: false, rootDir: '/', buildType: 'Release', inFreeBSDJail: false,
   pwdCommand: ['pwd', []],
 };

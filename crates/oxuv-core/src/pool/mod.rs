@@ -195,6 +195,20 @@ impl<J: Job> Deref for PoolOf<J> {
     }
 }
 
+/// Opens a desk of this process's pool, in place of one of its parent's.
+#[cold]
+fn open_desk<'a, J: Job>(
+    returns: &'a mut Option<Returns<J>>,
+    pool: &Pool<J>,
+    waker: Waker,
+) -> Result<&'a mut Returns<J>> {
+    let mut new = Returns::new(pool.crew()?.clone(), waker)?;
+    if let Some(of_parent) = returns {
+        new.inherit(of_parent);
+    }
+    Ok(returns.insert(new))
+}
+
 /// A loop's way to its pool.
 #[derive(Debug)]
 pub(crate) struct Counter<J: Job> {
@@ -210,6 +224,7 @@ impl<J: Job> Counter<J> {
         Counter { is_awake: false, pool, returns: None }
     }
 
+    #[inline(always)] // As `Core::submit_for`.
     pub(crate) fn submit(
         &mut self,
         lane: Lane,
@@ -219,21 +234,16 @@ impl<J: Job> Counter<J> {
     ) -> Result<Ticket, (Errno, J)> {
         let returns = match &mut self.returns {
             Some(returns) if !returns.is_of_parent() => returns,
-            returns => match self.pool.crew().and_then(|crew| Returns::new(crew.clone(), waker())) {
-                Ok(mut new) => {
-                    if let Some(of_parent) = returns {
-                        new.inherit(of_parent);
-                    }
-                    returns.insert(new)
-                }
+            returns => match open_desk(returns, &self.pool, waker()) {
+                Ok(returns) => returns,
                 Err(error) => return Err((error, job)),
             },
         };
         if let Err(error) = returns.reserve() {
             return Err((error, job));
         }
-        let task = Task { job, request, desk: returns.desk, since: 0 };
-        match returns.crew.submit(lane, task, |threads| self.pool.start(&returns.crew, threads)) {
+        let task = Task { job, lane, request, desk: returns.desk, since: 0 };
+        match returns.crew.submit(task, |threads| self.pool.start(&returns.crew, threads)) {
             Ok(ticket) => {
                 returns.add();
                 Ok(ticket)

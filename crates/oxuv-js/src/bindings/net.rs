@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use oxuv::{BindFlags, Errno, Handle, Hints, Keepalive, LookupFlags, Pipe, PipeName, SocketKind, Tcp, Tty};
+use oxuv::{BindFlags, Errno, Handle, Hints, Keepalive, LookupFlags, Pipe, PipeName, SocketKind, Tcp};
 use oxuv_os::{DescriptorKind, interface};
 use rquickjs::function::{Func, Opt};
-use rquickjs::{Class, Ctx, FromJs, IntoJs, Object, Result, Value};
+use rquickjs::{Class, Ctx, FromJs, Object, Result, Value};
 
 use super::OrThrow;
 use super::stream::{AnyStream, Caller, Owner, Stream, code};
@@ -17,7 +17,6 @@ use crate::host::{Host, Kept, host};
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("tcp", Func::from(tcp))?;
     object.set("pipe", Func::from(pipe))?;
-    object.set("tty", Func::from(tty))?;
     object.set("kindOf", Func::from(kind_of))?;
     object.set("lookup", Func::from(lookup))?;
     object.set("isIP", Func::from(is_ip))?;
@@ -36,21 +35,6 @@ fn pipe(ctx: Ctx<'_>, for_handles: Opt<bool>) -> Result<Class<'_, Stream>> {
     let make = if for_handles.0.unwrap_or(false) { Pipe::for_handles } else { Pipe::new };
     let pipe = make(&host(&ctx).lp).or_throw(&ctx)?;
     Stream::wrap(&ctx, AnyStream::Pipe(pipe))
-}
-
-/// A terminal, by the number of its descriptor; or the negative number of the error.
-fn tty(ctx: Ctx<'_>, number: i32) -> Result<Value<'_>> {
-    let host = host(&ctx);
-    let opened = match number {
-        0 => Tty::stdin(&host.lp),
-        1 => Tty::stdout(&host.lp),
-        2 => Tty::stderr(&host.lp),
-        _ => host.files.give_away(number).and_then(|descriptor| Tty::new(&host.lp, descriptor)),
-    };
-    match opened {
-        Ok(tty) => Stream::wrap(&ctx, AnyStream::Tty(tty)).map(Class::into_value),
-        Err(errno) => errno.code().into_js(&ctx),
-    }
 }
 
 /// What a descriptor is, in Node's words.

@@ -177,6 +177,11 @@ impl Stream {
         stream_write::write(self, vec![bytes.0], Caller::new(&ctx, done))
     }
 
+    /// Sends what the kernel takes at once. How many bytes are left, or the negative number of the error.
+    fn try_write(&self, bytes: Bytes) -> i32 {
+        stream_write::try_write(self, &bytes.0)
+    }
+
     /// As `write`, of several in a row.
     fn writev(&self, ctx: Ctx<'_>, parts: Vec<Bytes>, done: Kept) -> i32 {
         stream_write::write(self, parts.into_iter().map(|part| part.0).collect(), Caller::new(&ctx, done))

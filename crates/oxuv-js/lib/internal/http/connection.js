@@ -76,6 +76,7 @@ function onDrain(connection) {
   const { socket } = connection;
   if (socket._paused && connection.outgoingData <= socket.writableHighWaterMark) {
     socket._paused = false;
+    socket.parser?.resume();
     socket.resume();
   }
   const message = socket._httpMessage;

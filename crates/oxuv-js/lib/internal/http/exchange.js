@@ -24,7 +24,7 @@ function attach(request, socket) {
   socket.on('end', onEnd);
   socket.on('close', onClose);
   socket.on('drain', onDrain);
-  if (request.timeout !== undefined) listenTimeout(request);
+  if (request.timeout !== undefined || request.agent?.options?.timeout) listenTimeout(request);
   request.emit('socket', socket);
 }
 

@@ -2,10 +2,12 @@
 'use strict';
 
 const { Readable, finished } = require('stream');
-const { addHeader, readStart, readStop } = require('internal/http/common');
+const { addHeader, addDistinctHeader, readStart, readStop } = require('internal/http/common');
 
 const kHeaders = Symbol('kHeaders');
+const kHeadersDistinct = Symbol('kHeadersDistinct');
 const kTrailers = Symbol('kTrailers');
+const kTrailersDistinct = Symbol('kTrailersDistinct');
 
 function IncomingMessage(socket) {
   Readable.call(this, socket ? { highWaterMark: socket.readableHighWaterMark } : undefined);
@@ -16,9 +18,9 @@ function IncomingMessage(socket) {
   this.httpVersionMinor = null;
   this.httpVersion = null;
   this.complete = false;
-  this[kHeaders] = null;
+  this[kHeaders] = this[kHeadersDistinct] = null;
   this.rawHeaders = [];
-  this[kTrailers] = null;
+  this[kTrailers] = this[kTrailersDistinct] = null;
   this.rawTrailers = [];
   this.aborted = false;
   this.upgrade = null;
@@ -38,28 +40,29 @@ Object.setPrototypeOf(IncomingMessage, Readable);
 
 const { prototype } = IncomingMessage;
 
-function headersOf(lines) {
-  const headers = {};
-  for (let at = 0; at < lines.length; at += 2) addHeader(headers, lines[at], lines[at + 1]);
+function headersOf(lines, headers = {}, add = addHeader) {
+  for (let at = 0; at < lines.length; at += 2) add(headers, lines[at], lines[at + 1]);
   return headers;
 }
 
-// Made when somebody asks: many do not.
+const distinctOf = (lines) => headersOf(lines, { __proto__: null }, addDistinctHeader);
+
+// A property that is made of lines when somebody asks: many do not.
+function made(key, lines, make) {
+  return {
+    __proto__: null,
+    get() { return (this[key] ??= make(this[lines])); },
+    set(value) { this[key] = value; },
+    configurable: true,
+    enumerable: true,
+  };
+}
+
 Object.defineProperties(prototype, {
-  headers: {
-    __proto__: null,
-    get() { return (this[kHeaders] ??= headersOf(this.rawHeaders)); },
-    set(value) { this[kHeaders] = value; },
-    configurable: true,
-    enumerable: true,
-  },
-  trailers: {
-    __proto__: null,
-    get() { return (this[kTrailers] ??= headersOf(this.rawTrailers)); },
-    set(value) { this[kTrailers] = value; },
-    configurable: true,
-    enumerable: true,
-  },
+  headers: made(kHeaders, 'rawHeaders', headersOf),
+  headersDistinct: made(kHeadersDistinct, 'rawHeaders', distinctOf),
+  trailers: made(kTrailers, 'rawTrailers', headersOf),
+  trailersDistinct: made(kTrailersDistinct, 'rawTrailers', distinctOf),
   connection: {
     __proto__: null,
     get() { return this.socket; },

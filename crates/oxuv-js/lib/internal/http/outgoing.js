@@ -3,12 +3,13 @@
 
 const { Stream } = require('stream');
 const { codes } = require('internal/codes');
-const { kOutHeaders, kNeedDrain, utcDate } = require('internal/http/common');
-const { headerMethods, describeHeaders } = require('internal/http/outgoing_headers');
+const { kOutHeaders, kNeedDrain, lowerName, hasWrongCharacter, utcDate } = require('internal/http/common');
+const { headerMethods, describeHeaders, kUniqueHeaders } = require('internal/http/outgoing_headers');
 
 const { Buffer } = require('buffer');
 const HIGH_WATER_MARK = 16 * 1024;
 
+const kBytesWritten = Symbol('kBytesWritten');
 const kCorked = Symbol('corked');
 const kErrored = Symbol('errored');
 const kHighWaterMark = Symbol('kHighWaterMark');
@@ -17,6 +18,9 @@ const nothing = () => {};
 function OutgoingMessage(options) {
   Stream.call(this);
   this[kHighWaterMark] = options?.highWaterMark ?? HIGH_WATER_MARK;
+  // Whether a body of another length than the header says is an error.
+  this.strictContentLength = false;
+  this[kBytesWritten] = 0;
   // What waits for the socket, and how much that is.
   this.outputData = [];
   this.outputSize = 0;
@@ -230,6 +234,15 @@ function checkWrite(message, chunk, callback) {
 
 const sizeOf = (chunk, encoding) => (typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.byteLength);
 
+const isCounted = (message) => typeof message._contentLength === 'number' && message._hasBody && !message._removedContLen && !message.chunkedEncoding;
+const mismatch = (message, count) => new codes.ERR_HTTP_CONTENT_LENGTH_MISMATCH(count, message._contentLength);
+
+function countBody(message, chunk, encoding) {
+  const count = message[kBytesWritten] + sizeOf(chunk, encoding);
+  if (isCounted(message) && count > message._contentLength) throw mismatch(message, count);
+  message[kBytesWritten] = count;
+}
+
 // The parts of a turn go together.
 function corkForTick(socket) {
   if (socket.writableCorked) return;
@@ -253,6 +266,7 @@ prototype.write = function write(chunk, encoding, callback) {
     process.nextTick(callback);
     return true;
   }
+  if (this.strictContentLength) countBody(this, chunk, encoding);
   if (this.socket) corkForTick(this.socket);
   const isReady = this.chunkedEncoding && chunk.length !== 0 ? sendChunk(this, chunk, encoding, callback)
     : this._send(chunk, encoding, callback);
@@ -272,10 +286,10 @@ function sendChunk(message, chunk, encoding, callback) {
 
 prototype.addTrailers = function addTrailers(headers) {
   this._trailer = '';
-  const { validateHeaderName, hasWrongCharacter } = require('internal/http/common');
   const add = (name, value) => {
-    validateHeaderName(name, 'Trailer name');
-    for (const each of Array.isArray(value) && value.length > 1 ? value : [value]) {
+    const isOne = !Array.isArray(value) || this[kUniqueHeaders]?.has(lowerName(name, 'Trailer name'));
+    for (const each of isOne ? [[].concat(value).join('; ')] : value) {
+      lowerName(name, 'Trailer name');
       if (hasWrongCharacter(each)) throw new codes.ERR_INVALID_CHAR('trailer content', name);
       this._trailer += `${name}: ${each}\r\n`;
     }
@@ -306,6 +320,10 @@ prototype.end = function end(chunk, encoding, callback) {
     this._contentLength = chunk ? sizeOf(chunk, encoding) : 0;
     this._implicitHeader();
   }
+  if (this.strictContentLength) {
+    if (chunk) countBody(this, chunk, encoding);
+    if (isCounted(this) && this[kBytesWritten] !== this._contentLength) throw mismatch(this, this[kBytesWritten]);
+  }
   if (typeof callback === 'function') this.once('finish', callback);
   sendEnd(this, chunk, encoding);
   this[kCorked] = 0;
@@ -330,7 +348,7 @@ function sendEnd(message, chunk, encoding) {
   const finish = () => onFinish(message);
   const hasBody = message._hasBody;
   const isChunked = hasBody && message.chunkedEncoding;
-  if (chunk && hasBody && !isChunked && chunk.length !== 0 && typeof chunk === 'string') {
+  if (chunk && hasBody && !isChunked && chunk.length !== 0 && typeof chunk === 'string' && socket?._handle) {
     message._send(chunk, encoding, finish);
   } else {
     if (socket) socket.cork();

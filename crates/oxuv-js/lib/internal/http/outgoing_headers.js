@@ -30,7 +30,7 @@ function note(message, found, lower, value) {
       break;
     case 'content-length':
       found.hasLength = true;
-      message._contentLength = value;
+      message._contentLength = +value;
       message._removedContLen = false;
       break;
     case 'date': found.hasDate = true; break;

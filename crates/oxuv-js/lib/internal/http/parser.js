@@ -10,7 +10,11 @@ const { methods } = native;
 const REQUEST = 1, RESPONSE = 2;
 // The properties that are called.
 const kOnMessageBegin = 0, kOnHeaders = 1, kOnHeadersComplete = 2, kOnBody = 3, kOnMessageComplete = 4, kOnExecute = 5, kOnTimeout = 6;
-const MAX_HEADER_SIZE = 16 * 1024;
+// What the command line has to say.
+const flags = binding('process').flags();
+const HEADER_SIZE_FLAG = '--max-http-header-size=';
+const MAX_HEADER_SIZE = +flags.findLast((flag) => flag.startsWith(HEADER_SIZE_FLAG))?.slice(HEADER_SIZE_FLAG.length) || 16 * 1024;
+const MAX_HEADER_PAIRS = 2000;
 // What the native parser calls the things that it tells of.
 const STATE = 0, HEAD = 1, BODY = 2, END = 3;
 const BETWEEN = 0;
@@ -36,7 +40,9 @@ class HTTPParser {
     this.incoming = null;
     this.outgoing = null;
     this.onIncoming = null;
-    this.maxHeaderPairs = 2000;
+    this.maxHeaderPairs = MAX_HEADER_PAIRS;
+    // While it calls out it cannot be another connection's.
+    this._isBusy = false;
     this._consumed = false;
     this[kOnMessageBegin] = null;
     this[kOnHeaders] = null;
@@ -52,6 +58,8 @@ class HTTPParser {
     this._native = native.parser(kind === REQUEST, maxHeaderSize || MAX_HEADER_SIZE, lenient !== 0 && lenient !== false);
     this._left = this._passed = 0;
     this._state = BETWEEN;
+    this.begun = 0;
+    this._hasBegun = this._isBusy = this.hasHead = false;
     this._connections = connections;
     if (connections !== undefined) {
       this.begun = now();
@@ -70,6 +78,13 @@ class HTTPParser {
     if (!this._native) throw new TypeError('Illegal invocation');
     if (offset !== 0 || length !== chunk.length) chunk = chunk.subarray(offset, offset + length);
     this._chunk = chunk;
+    this._isBusy = true;
+    const read = this._execute(chunk);
+    this._isBusy = false;
+    return read;
+  }
+
+  _execute(chunk) {
     let at = 0;
     if (this._left > 0) {
       at = Math.min(this._left, chunk.length);
@@ -246,19 +261,25 @@ function onMessageComplete() {
   readStart(this.socket);
 }
 
-// There is one for each connection of a server and each request of a client: what one costs is little.
+// There is one for each connection of a server and each request of a client. Some are kept for the next.
 const parsers = {
   name: 'parsers',
   max: 1000,
+  list: [],
   alloc() {
-    const parser = new HTTPParser();
+    const parser = this.list.pop() ?? new HTTPParser();
     parser[kOnHeaders] = onTrailers;
     parser[kOnHeadersComplete] = onHeadersComplete;
     parser[kOnBody] = onBody;
     parser[kOnMessageComplete] = onMessageComplete;
+    parser.maxHeaderPairs = MAX_HEADER_PAIRS;
     return parser;
   },
-  free: () => false,
+  free(parser) {
+    if (this.list.length >= this.max || parser._isBusy) return false;
+    this.list.push(parser);
+    return true;
+  },
 };
 
 // The connection needs it no more.
@@ -271,6 +292,7 @@ function freeParser(parser, request, socket) {
     parser.outgoing = null;
     parser.onIncoming = null;
     parser.free();
+    parsers.free(parser);
   }
   if (request) request.parser = null;
   if (socket) socket.parser = null;
@@ -283,7 +305,7 @@ function prepareError(error, parser, chunk) {
 
 let hasWarned = false;
 function isLenient() {
-  const set = process.execArgv.includes('--insecure-http-parser');
+  const set = flags.includes('--insecure-http-parser');
   if (set && !hasWarned) {
     hasWarned = true;
     process.emitWarning('Using insecure HTTP parsing');

@@ -106,7 +106,7 @@ prototype._implicitHeader = function _implicitHeader() {
 };
 
 prototype.writeHead = function writeHead(statusCode, reason, given) {
-  if (this._header) throw new codes.ERR_HTTP_HEADERS_SENT('write');
+  if (this._header) throw new codes.ERR_HTTP_HEADERS_SENT('render');
   const asGiven = statusCode;
   statusCode |= 0;
   if (statusCode < 100 || statusCode > 999) throw new codes.ERR_HTTP_INVALID_STATUS_CODE(asGiven);

@@ -1,0 +1,5 @@
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM} RESOLVED_DEPENDENCIES_VAR found UNRESOLVED_DEPENDENCIES_VAR lost)
+file(WRITE ${OUT} "${found}")
+if(lost)
+    message(FATAL_ERROR "not found: ${lost}")
+endif()

@@ -1,0 +1,6 @@
+#include <iostream>
+#include <string>
+
+std::string greet(int times);
+
+int main() { std::cout << greet(3) << std::endl; }

@@ -1,0 +1,78 @@
+# What the scripts of this folder share: packages unpacked beside the system, and a program run as if they were installed.
+# shellcheck shell=bash
+
+downstream=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=${OXUV_DOWNSTREAM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/oxuv-downstream}
+
+fail() { printf 'downstream: %s\n' "$*" >&2; exit 1; }
+
+# Says what is missing before anything is begun.
+needs() {
+    local tool
+    for tool in apt-get apt-cache dpkg-deb unshare mount ip timeout; do
+        command -v "$tool" >/dev/null || fail "there is no $tool: these checks need Debian 12, util-linux, mount and iproute2"
+    done
+}
+
+# The version of a package, the newest that begins as asked.
+newest() {
+    apt-cache madison "$1" | awk -F '|' -v begin="$2" '{ gsub(/ /, "") } index($2, begin) == 1 { print $2; exit }'
+}
+
+# Unpacks packages, and those they depend on that this machine lacks, into one tree: unpack NAME PACKAGE[=BEGIN OF VERSION]...
+# Nothing is installed. What the cache has is taken from there, without a look at the network.
+unpack() {
+    local name=$1 tree=$cache/$1 wanted=() package version plan
+    shift
+    [ "$(cat "$tree/packages" 2>/dev/null)" = "$*" ] && return
+    for package in "$@"; do
+        case $package in
+            *=*) version=$(newest "${package%%=*}" "${package#*=}") ;;
+            *) version=$(newest "$package" "") ;;
+        esac
+        [ -n "$version" ] || fail "apt knows no package $package (is this Debian 12, and was apt-get update run?)"
+        wanted+=("${package%%=*}=$version")
+    done
+    plan=$(apt-get install --simulate --no-install-recommends "${wanted[@]}") || fail "apt cannot resolve ${wanted[*]}"
+    rm -rf "$tree" "$tree.new"
+    mkdir -p "$tree.new/debs" "$tree.new/root/usr"/{bin,sbin,lib,lib64}
+    for package in bin sbin lib lib64; do ln -s "usr/$package" "$tree.new/root/$package"; done
+    local all=("${wanted[@]}")
+    while read -r package; do all+=("$package"); done < <(sed -nE 's/^Inst ([^ ]+) (\[[^]]*\] )?\(([^ ]+) .*/\1=\3/p' <<<"$plan")
+    (cd "$tree.new/debs" && apt-get -qq -o APT::Sandbox::User=root download "${all[@]}") >&2 ||
+        fail "the packages of $name could not be fetched: $(printf '%s\n' "${all[@]}" | sort -u | tr '\n' ' ')"
+    for package in "$tree.new"/debs/*.deb; do
+        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$tree.new/root" --no-same-owner --keep-directory-symlink
+    done
+    printf '%s\n' "${wanted[0]#*=}" >"$tree.new/version"
+    rm -rf "$tree.new/debs"
+    printf '%s\n' "$*" >"$tree.new/packages"
+    mv "$tree.new" "$tree"
+}
+
+# Debian's own libuv: its file.
+debian_library() {
+    unpack libuv1 libuv1
+    find "$cache/libuv1/root/usr/lib" -name 'libuv.so.1.*' -type f
+}
+
+# Runs a command where a program's tree is laid over /usr, and libuv.so.1 is a link to the library given:
+# inside PROGRAM LIBRARY SECONDS COMMAND...
+# In namespaces of its own: what it starts ends with it, and it has no network but its own loopback.
+inside() {
+    local program=$1 library=$2 seconds=$3 layers layer user=()
+    shift 3
+    layers=$(mktemp -d)
+    layer=$layers/usr/lib/$(basename "$(dirname "$(debian_library)")")
+    mkdir -p "$layer"
+    ln -s "$library" "$layer/libuv.so.1"
+    [ "$(id -u)" -eq 0 ] || user=(--map-root-user)
+    local status=0
+    OXUV_LIBRARY=$library timeout --kill-after 5 "$seconds" \
+        unshare "${user[@]}" --mount --pid --net --fork --kill-child --mount-proc bash -c '
+            mount -t overlay overlay -o "lowerdir=$1" /usr && ip link set lo up || exit 125
+            shift
+            exec "$@"' inside "$layers/usr:$cache/$program/root/usr:/usr" "$@" </dev/null || status=$?
+    rm -rf "$layers"
+    return $status
+}
