@@ -9,8 +9,16 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 8] =
-    ["event_system", "late_timer", "phases", "shutdown", "tcp_echo", "timeout_or_immediate", "unref", "watch_directory"];
+const EXAMPLES: [&str; 8] = [
+    "event_system",
+    "late_timer",
+    "phases",
+    "shutdown",
+    "tcp_echo",
+    "timeout_or_immediate",
+    "unref",
+    "watch_directory",
+];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
@@ -130,7 +138,6 @@ fn a_signal_shuts_down_cleanly() {
 }
 
 #[test]
-<<<<<<< HEAD
 fn what_happens_in_a_directory_is_told() {
     let expected = [
         "rename note.txt is there",
@@ -142,7 +149,9 @@ fn what_happens_in_a_directory_is_told() {
         "nobody watches any more",
     ];
     assert_eq!(lines("watch_directory"), expected);
-=======
+}
+
+#[test]
 fn an_echo_comes_back_whole() {
     let mut lines = lines("tcp_echo");
     // Which side hears of the end first, the kernel decides.
@@ -150,5 +159,4 @@ fn an_echo_comes_back_whole() {
     let expected =
         ["the server has a connection", "the client has got 10000005 bytes back", "the server has closed it"];
     assert_eq!(lines, expected);
->>>>>>> main
 }
