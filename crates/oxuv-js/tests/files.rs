@@ -2,6 +2,8 @@
 //! output do as file, pipe, and nothing.
 
 mod runner;
+#[path = "runner/scripts.rs"]
+mod scripts;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -9,11 +11,12 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
-use runner::{Folder, program, run, scratch, wait};
+use runner::{program, run, scratch, wait};
+use scripts::Folder;
 
 #[test]
 fn scripts_print_what_they_print_in_node() {
-    runner::compare("files", 6);
+    scripts::compare("files", 6);
 }
 
 #[test]

@@ -2,17 +2,20 @@
 //! to open, and names that are no text.
 
 mod runner;
+#[path = "runner/scripts.rs"]
+mod scripts;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
-use runner::{Folder, program, run};
+use runner::{program, run};
+use scripts::Folder;
 
 #[test]
 fn scripts_print_what_they_print_in_node() {
-    runner::compare("fs", 5);
+    scripts::compare("fs", 5);
 }
 
 /// Runs a script in a folder of its own.
