@@ -9,13 +9,14 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 8] = [
+const EXAMPLES: [&str; 9] = [
     "event_system",
     "late_timer",
     "phases",
     "shutdown",
     "tcp_echo",
     "timeout_or_immediate",
+    "udp_ping",
     "unref",
     "watch_directory",
 ];
@@ -159,4 +160,11 @@ fn an_echo_comes_back_whole() {
     let expected =
         ["the server has a connection", "the client has got 10000005 bytes back", "the server has closed it"];
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn datagrams_are_answered() {
+    let expected =
+        ["pong 1: 6 bytes", "pong 2: 6 bytes", "pong 3: 6 bytes", "3 of 4 datagrams were answered", "the end"];
+    assert_eq!(lines("udp_ping"), expected);
 }
