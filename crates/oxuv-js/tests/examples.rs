@@ -13,6 +13,8 @@ const EXAMPLES: &[&str] = &[
     "event_system",
     "http_hello",
     "http_proxy",
+const EXAMPLES: [&str; 9] = [
+    "event_system",
     "late_timer",
     "phases",
     "shutdown",
@@ -20,6 +22,7 @@ const EXAMPLES: &[&str] = &[
     "timeout_or_immediate",
     "udp_ping",
     "unref",
+    "watch_directory",
 ];
 
 fn folder() -> PathBuf {
@@ -137,6 +140,20 @@ fn a_signal_shuts_down_cleanly() {
     let lines: Vec<_> = out.collect();
     assert_eq!(lines, ["SIGTERM: 1 connection(s) to end", "server closed", "exit with 3"]);
     assert_eq!(wait(&mut child).unwrap().code(), Some(3));
+}
+
+#[test]
+fn what_happens_in_a_directory_is_told() {
+    let expected = [
+        "rename note.txt is there",
+        "change note.txt has changed",
+        "rename old is there",
+        "rename note.txt is gone",
+        "rename old/note.txt is there",
+        "rename old/note.txt is gone",
+        "nobody watches any more",
+    ];
+    assert_eq!(lines("watch_directory"), expected);
 }
 
 #[test]
