@@ -9,6 +9,10 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
+const EXAMPLES: &[&str] = &[
+    "event_system",
+    "http_hello",
+    "http_proxy",
 const EXAMPLES: [&str; 9] = [
     "event_system",
     "late_timer",
@@ -167,4 +171,20 @@ fn datagrams_are_answered() {
     let expected =
         ["pong 1: 6 bytes", "pong 2: 6 bytes", "pong 3: 6 bytes", "3 of 4 datagrams were answered", "the end"];
     assert_eq!(lines("udp_ping"), expected);
+}
+
+#[test]
+fn a_server_greets_on_one_connection() {
+    let expected = [
+        "/: 200 Hello, World!",
+        "/?name=Ada: 200 Hello, Ada!, on the same connection",
+        "/elsewhere: 404 there is nothing here, on the same connection",
+        "closed",
+    ];
+    assert_eq!(lines("http_hello"), expected);
+}
+
+#[test]
+fn a_proxy_hands_on_piece_by_piece() {
+    assert_eq!(lines("http_proxy"), ["sent 33554432 bytes, got 33554432 back", "in little memory"]);
 }
