@@ -87,10 +87,14 @@ function readOptions(options) {
 function readFileSync(path, options) {
   options = readOptions(options);
   const fd = isFd(path) ? path : sync(requests.open(path, options.flag, 0o666));
+  let pieces;
   try {
-    const pieces = new Pieces(sizeOf(sync(requests.fstat(fd))));
+    pieces = new Pieces(sizeOf(sync(requests.fstat(fd))));
     while (!pieces.add(sync(pieces.request(fd))));
     return pieces.result(options.encoding);
+  } catch (error) {
+    pieces?.drop();
+    throw error ?? errorOf(ENOMEM, { syscall: 'read' });
   } finally {
     if (!isFd(path)) sync(requests.close(fd));
   }
