@@ -13,8 +13,6 @@ const EXAMPLES: &[&str] = &[
     "event_system",
     "http_hello",
     "http_proxy",
-const EXAMPLES: [&str; 9] = [
-    "event_system",
     "late_timer",
     "phases",
     "shutdown",
