@@ -9,8 +9,17 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 8] =
-    ["event_system", "late_timer", "phases", "shutdown", "tcp_echo", "timeout_or_immediate", "udp_ping", "unref"];
+const EXAMPLES: [&str; 9] = [
+    "child_pipe",
+    "event_system",
+    "late_timer",
+    "phases",
+    "shutdown",
+    "tcp_echo",
+    "timeout_or_immediate",
+    "udp_ping",
+    "unref",
+];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
@@ -144,4 +153,10 @@ fn datagrams_are_answered() {
     let expected =
         ["pong 1: 6 bytes", "pong 2: 6 bytes", "pong 3: 6 bytes", "3 of 4 datagrams were answered", "the end"];
     assert_eq!(lines("udp_ping"), expected);
+}
+
+#[test]
+fn text_goes_through_a_child_and_comes_back_sorted() {
+    let expected = ["the child runs", "it has exited with code 0", "sorted:", "quince", "pear", "cherry", "apple"];
+    assert_eq!(lines("child_pipe"), expected);
 }
