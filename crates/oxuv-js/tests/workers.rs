@@ -55,7 +55,7 @@ fn a_worker_without_memory_ends_alone() {
     let script = "
         const { Worker } = require('worker_threads');
         for (const code of ['const all = []; for (;;) all.push(new Array(100).fill(1))', 'Promise.resolve().then(() => { let s = \"x\"; for (;;) s += s + 1; })',
-          'const all = []; setInterval(() => { all.push(new Uint8Array(1 << 20)); }, 0)']) {
+          'const all = []; setInterval(() => { for (let i = 0; i < 9999; i++) all.push({}); }, 0)']) {
           new Worker(code, { eval: true }).on('error', (error) => console.log(error.code)).on('exit', (code) => console.log(code));
         }
         setTimeout(() => console.log('well'), 10);";
