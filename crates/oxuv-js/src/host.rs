@@ -313,6 +313,8 @@ impl Host {
                 Outcome::Threw
             }
             Ok(_) => Outcome::Stop,
+            // A worker was ended in there.
+            Err(_) if self.is_ending() => Outcome::Stop,
             Err(error) => {
                 // Only when memory or stack is short: the script's side could not even say so.
                 match &self.life {

@@ -10,6 +10,7 @@ use std::process::Stdio;
 use runner::{program, run, wait};
 
 const EXAMPLES: &[&str] = &[
+    "child_pipe",
     "event_system",
     "http_hello",
     "http_proxy",
@@ -185,4 +186,10 @@ fn a_server_greets_on_one_connection() {
 #[test]
 fn a_proxy_hands_on_piece_by_piece() {
     assert_eq!(lines("http_proxy"), ["sent 33554432 bytes, got 33554432 back", "in little memory"]);
+}
+
+#[test]
+fn text_goes_through_a_child_and_comes_back_sorted() {
+    let expected = ["the child runs", "it has exited with code 0", "sorted:", "quince", "pear", "cherry", "apple"];
+    assert_eq!(lines("child_pipe"), expected);
 }
