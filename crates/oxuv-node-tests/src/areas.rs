@@ -73,13 +73,23 @@ pub(crate) const AREAS: &[Area] = &[
     Area { name: "http", prefixes: &["http-", "http."] },
     Area { name: "dgram", prefixes: &["dgram"] },
     Area { name: "dns", prefixes: &["dns"] },
-    Area { name: "async-hooks", prefixes: &["async-hooks", "async-local", "async-wrap", "als", "diagnostics"] },
+    Area {
+        name: "async-hooks",
+        prefixes: &[
+            "async-hooks",
+            "asyncresource",
+            "eventemitter-asyncresource",
+            "async-local",
+            "async-wrap",
+            "als",
+            "diagnostics",
+        ],
+    },
 ];
 
 /// Tests that are not run, with the reason.
 pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("domain", "the module `domain` is deprecated and not part of oxuv"),
-    ("-als", "AsyncLocalStorage is not part of oxuv yet"),
     ("timers-linked-list", "it is about a class of Node's own JavaScript"),
     ("queue-microtask.js", "it compares the engine's words for a class called without `new`"),
     ("promise-swallowed-event", "the event `multipleResolves` is deprecated, and the engine does not tell"),
@@ -127,9 +137,14 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("fs-read.js", "it compares the engine's words for a property of null"),
     ("fs-rmdir-recursive.js", "it looks at how Node's own JavaScript calls `rmdirSync`"),
     ("fs-write-buffer-large", "a buffer of the engine's has 2 GiB at most"),
+    ("file-handle-read-worker", "a FileHandle does not move to a worker"),
     ("fs-watch-recursive", "it says that recursive watching does not work on Linux, as it does here"),
     ("signal-safety", "it is about a class of Node's C++ side"),
     ("stream-base-prototype", "it is about a class of Node's C++ side"),
+    ("perf-hooks-resourcetiming", "it is about `fetch`, which is not part of oxuv"),
+    ("performance-resourcetiming", "it is about `fetch`, which is not part of oxuv"),
+    ("performance-gc", "the engine does not tell when it collects garbage"),
+    ("performanceobserver.js", "it is about numbers of Node's C++ side"),
     ("tty-backwards-api", "it is about a class of Node's C++ side"),
     ("stream-wrap", "it is about a class of Node's own JavaScript, JSStreamSocket"),
     ("http-agent-domain", "the module `domain` is deprecated and not part of oxuv"),
