@@ -1,6 +1,6 @@
 //! Async handles: waking the loop from other threads and from signal handlers.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::AcqRel, Ordering::Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Release};
 
 use oxuv_os::{Errno, Result, Shared};
 
@@ -9,12 +9,12 @@ use crate::slab::Slab;
 use crate::slots::{List, PHASE, Walk};
 use crate::{Buffers, Core, Event, Key, Kind};
 
-const PENDING: u8 = 1;
-const CLOSED: u8 = 2;
+const PENDING: u32 = 1;
+const CLOSED: u32 = 2;
 
-/// A handle's flags, shared with its senders.
+/// A handle's flags, shared with its senders: 32 bits, of which machines take one out by one instruction.
 /// `None` only in the slab's free elements.
-type State = Option<Shared<AtomicU8>>;
+type State = Option<Shared<AtomicU32>>;
 
 /// The loop's bell, shared by all senders.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ struct Bell<W> {
 /// Sends before the callback has begun are one; a send after it has begun makes it run once more.
 #[derive(Debug, Clone)]
 pub struct AsyncSender<W> {
-    state: Shared<AtomicU8>,
+    state: Shared<AtomicU32>,
     bell: Shared<Bell<W>>,
 }
 
@@ -138,7 +138,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_async_init")]
     pub fn async_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        let state = self.mailbox.states.insert(Some(Shared::new(AtomicU8::new(0))?))?;
+        let state = self.mailbox.states.insert(Some(Shared::new(AtomicU32::new(0))?))?;
         let key = self.slots.insert(Kind::Async, state, user);
         self.slots.insert_at_walk::<PHASE>(Walk::Asyncs, List::Async, key.index);
         self.set_active(key.index);
@@ -173,14 +173,28 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline]
     pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
-        if self.mailbox.is_open { self.next_sent_to() } else { None }
+        if !self.mailbox.is_open {
+            return None;
+        }
+        if self.mailbox.has_jobs
+            && let Some(event) = self.next_job()
+        {
+            return Some(event);
+        }
+        if self.slots.is_over(Walk::Asyncs) {
+            self.mailbox.is_open = false;
+            return None;
+        }
+        self.next_sent_to()
+    }
+
+    #[inline(never)]
+    fn next_job(&mut self) -> Option<Event<U>> {
+        self.next_done()
     }
 
     #[inline(never)]
     fn next_sent_to(&mut self) -> Option<Event<U>> {
-        if let Some(event) = self.next_done() {
-            return Some(event);
-        }
         while let Some(index) = self.slots.step(Walk::Asyncs) {
             let state = &self.mailbox.states[self.slots[index].state];
             if state.as_ref().is_some_and(|state| state.fetch_and(!PENDING, AcqRel) & PENDING != 0) {

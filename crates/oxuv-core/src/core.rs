@@ -206,11 +206,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How long a run would wait for events now, in nanoseconds; `None` is for ever.
     #[doc(alias = "uv_backend_timeout")]
     pub fn backend_timeout(&mut self) -> Option<u64> {
-        if self.must_sync() || self.processes.have_ended() || self.kernel.must_begin() {
-            Some(0)
-        } else {
-            self.poll_timeout()
-        }
+        if self.must_sync() || self.has_to_tell() || self.kernel.must_begin() { Some(0) } else { self.poll_timeout() }
     }
 
     /// The turns that have begun so far.

@@ -96,7 +96,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.jobs.lost.clear();
         self.jobs.lost.extend(numbers.rev().filter(|&number| self.jobs.askers[number].is_some()));
         if !self.jobs.lost.is_empty() {
-            self.mailbox.look_again();
+            self.have_mailbox_opened();
         }
     }
 

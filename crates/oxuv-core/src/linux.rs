@@ -175,7 +175,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         oxuv_os::set_nonblocking(number)
     }
 
-    #[inline]
+    #[inline(always)] // Of its callers one is in every turn.
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
         self.begin();
         if self.jobs.is_awake {

@@ -140,8 +140,9 @@ hidden('_triggerUncaught', self._fatalException);
 
 function die(error, code) {
   error = reason(error);
-  if (self._own.tellParent !== undefined) self._own.tellParent(error);
-  else native.write(2, `${require('report')(error)}\n`);
+  // Where a script has taken the function for it away, nobody is told.
+  if (self._own.tellParent === undefined) native.write(2, `${require('report')(error)}\n`);
+  else if (code !== 6) self._own.tellParent(error);
   native.reallyExit(code);
 }
 self._own.die = die;

@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 9] = [
+const EXAMPLES: [&str; 10] = [
     "event_system",
     "http_hello",
     "http_proxy",
@@ -18,6 +18,7 @@ const EXAMPLES: [&str; 9] = [
     "shutdown",
     "tcp_echo",
     "timeout_or_immediate",
+    "udp_ping",
     "unref",
 ];
 
@@ -162,4 +163,11 @@ fn a_server_greets_on_one_connection() {
 #[test]
 fn a_proxy_hands_on_piece_by_piece() {
     assert_eq!(lines("http_proxy"), ["sent 33554432 bytes, got 33554432 back", "in little memory"]);
+}
+
+#[test]
+fn datagrams_are_answered() {
+    let expected =
+        ["pong 1: 6 bytes", "pong 2: 6 bytes", "pong 3: 6 bytes", "3 of 4 datagrams were answered", "the end"];
+    assert_eq!(lines("udp_ping"), expected);
 }

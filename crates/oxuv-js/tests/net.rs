@@ -33,7 +33,7 @@ fn prints_as_it_should_with(descriptors: u32, name: &str) {
 
 #[test]
 fn connections_are_as_in_node() {
-    for name in ["half_open", "order", "addresses", "drop", "reset", "timeouts", "misc", "pressure"] {
+    for name in ["half_open", "order", "addresses", "drop", "reset", "timeouts", "misc", "mixed", "pipes", "pressure"] {
         prints_as_it_should(name);
     }
 }

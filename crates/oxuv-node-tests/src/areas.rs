@@ -74,8 +74,6 @@ pub(crate) const AREAS: &[Area] = &[
     Area { name: "dgram", prefixes: &["dgram"] },
     Area { name: "dns", prefixes: &["dns"] },
     Area { name: "async-hooks", prefixes: &["async-hooks", "async-local", "async-wrap", "als", "diagnostics"] },
-    Area { name: "fs", prefixes: &["fs-", "file-", "filehandle-", "stream2-fs"] },
-    Area { name: "net", prefixes: &["net-", "blocklist", "socketaddress"] },
 ];
 
 /// Tests that are not run, with the reason.

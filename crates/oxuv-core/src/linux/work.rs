@@ -9,7 +9,7 @@ use crate::pool::{Lane, MOMENT, Rest, Ticket};
 use crate::ring::Returned;
 
 impl<J: Job> Linux<J> {
-    #[inline]
+    #[inline(always)] // Of its callers one is in every turn.
     pub(super) fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
         if self.blocks_sigprof {
             self.epoll.wait_without_sigprof(&mut self.events, timeout)

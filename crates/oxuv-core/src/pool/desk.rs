@@ -240,6 +240,7 @@ impl<J: Job> Returns<J> {
     }
 
     /// Takes everything off the desk, and returns how much there is to be told.
+    #[inline(never)]
     pub(super) fn take(&mut self) -> usize {
         // Else nothing is on its way.
         if self.outstanding > self.taken.len() && !self.is_of_parent() {

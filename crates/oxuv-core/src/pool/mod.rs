@@ -268,6 +268,7 @@ impl<J: Job> Counter<J> {
         }
     }
 
+    #[inline]
     pub(crate) fn take(&mut self) -> usize {
         self.is_awake = self.returns.is_some();
         self.returns.as_mut().map_or(0, Returns::take)

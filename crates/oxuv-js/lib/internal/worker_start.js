@@ -67,10 +67,16 @@ function fillStreams(hasStdin) {
   input = { push(chunk) { early.push(chunk); } };
   lazy('stdin', () => {
     const { Readable } = require('stream');
-    const stream = new Readable({ read() {} });
+    let isOver = false;
+    // Who waits for input keeps the worker.
+    const stream = new Readable({ read() { if (hasStdin && !isOver) channel.ref(); } });
+    input = { push(chunk) {
+      isOver ||= chunk === null;
+      channel.unref();
+      stream.push(chunk);
+    } };
     if (!hasStdin) stream.push(null);
-    for (const chunk of early.splice(0)) stream.push(chunk);
-    input = stream;
+    for (const chunk of early.splice(0)) input.push(chunk);
     return stream;
   });
   for (const name of ['stdout', 'stderr']) {
@@ -84,7 +90,12 @@ function output(name) {
   const stream = new Writable({
     decodeStrings: false,
     write(chunk, encoding, callback) {
-      send({ type: 'output', name, chunk: typeof chunk === 'string' ? chunk : new Uint8Array(chunk), encoding });
+      if (typeof chunk === 'string') {
+        send({ type: 'output', name, chunk, encoding });
+      } else {
+        const copy = new Uint8Array(chunk);
+        send({ type: 'output', name, chunk: copy }, [copy.buffer]);
+      }
       callback();
     },
   });
@@ -93,7 +104,7 @@ function output(name) {
 }
 
 function received(message) {
-  if (message.type === 'input') input.push(message.chunk === null ? null : Buffer.from(message.chunk));
+  if (message.type === 'input') input.push(message.chunk === null ? null : asBuffer(message.chunk));
 }
 
 // An exception that nobody caught ends the worker.
@@ -108,8 +119,11 @@ function run({ kind, text }) {
   const options = binding('engine').startOptions();
   if (options.requires.length > 0) Module._preloadModules(options.requires);
   if (kind === 'eval') require('internal/start').startText(text, '[worker eval]', options);
-  else if (kind === 'url') require('esm').runMain(text);
+  else if (kind === 'url') require('esm').run(text);
   else require('internal/start').startFile(text, options);
 }
+
+// Its memory came with the message.
+const asBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 module.exports = { start };
