@@ -155,7 +155,10 @@ class HTTPParser {
   }
 
   _tellHead(parser, events, at, traits) {
-    const [minor, number, text, fields] = [events[at + 1], events[at + 2], events[at + 3], events[at + 4]];
+    const minor = events[at + 1];
+    const number = events[at + 2];
+    const text = events[at + 3];
+    const fields = events[at + 4];
     this.hasHead = true;
     this.hasExpect = (traits & EXPECTS) !== 0;
     const isRequest = this._kind === REQUEST;

@@ -22,13 +22,16 @@ struct Limits {
     signal: i32,
 }
 
+/// A connection to a child, and what has come from it.
+type Connected = (Pipe, Vec<u8>);
+
 /// What is known of a child so far.
 #[derive(Default)]
 struct Course {
     process: RefCell<Option<Process>>,
     timer: RefCell<Option<Timer>>,
-    /// The connections by slot, and what has come from each.
-    pipes: RefCell<Vec<Option<(Pipe, Vec<u8>)>>>,
+    /// By slot.
+    pipes: RefCell<Vec<Option<Connected>>>,
     status: Cell<Option<ExitStatus>>,
     has_started: Cell<bool>,
     is_killed: Cell<bool>,
