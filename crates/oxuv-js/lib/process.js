@@ -140,8 +140,10 @@ hidden('_triggerUncaught', self._fatalException);
 
 function die(error, code) {
   error = reason(error);
-  if (self._own.tellParent !== undefined) self._own.tellParent(error);
-  else native.write(2, `${require('report')(error)}\n`);
-  native.reallyExit(code);
+  // Where a script has taken the function for it away, nobody is told.
+  if (self._own.tellParent === undefined) native.write(2, `${require('report')(error)}\n`);
+  else if (code !== 6) self._own.tellParent(error);
+  // As in Node, a worker has one code for all exceptions.
+  native.reallyExit(code === 7 && self._own.isWorker ? 1 : code);
 }
 self._own.die = die;

@@ -9,8 +9,20 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 7] =
-    ["event_system", "late_timer", "phases", "shutdown", "tcp_echo", "timeout_or_immediate", "unref"];
+const EXAMPLES: &[&str] = &[
+    "child_pipe",
+    "event_system",
+    "http_hello",
+    "http_proxy",
+    "late_timer",
+    "phases",
+    "shutdown",
+    "tcp_echo",
+    "timeout_or_immediate",
+    "udp_ping",
+    "unref",
+    "watch_directory",
+];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
@@ -130,6 +142,20 @@ fn a_signal_shuts_down_cleanly() {
 }
 
 #[test]
+fn what_happens_in_a_directory_is_told() {
+    let expected = [
+        "rename note.txt is there",
+        "change note.txt has changed",
+        "rename old is there",
+        "rename note.txt is gone",
+        "rename old/note.txt is there",
+        "rename old/note.txt is gone",
+        "nobody watches any more",
+    ];
+    assert_eq!(lines("watch_directory"), expected);
+}
+
+#[test]
 fn an_echo_comes_back_whole() {
     let mut lines = lines("tcp_echo");
     // Which side hears of the end first, the kernel decides.
@@ -137,4 +163,33 @@ fn an_echo_comes_back_whole() {
     let expected =
         ["the server has a connection", "the client has got 10000005 bytes back", "the server has closed it"];
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn datagrams_are_answered() {
+    let expected =
+        ["pong 1: 6 bytes", "pong 2: 6 bytes", "pong 3: 6 bytes", "3 of 4 datagrams were answered", "the end"];
+    assert_eq!(lines("udp_ping"), expected);
+}
+
+#[test]
+fn a_server_greets_on_one_connection() {
+    let expected = [
+        "/: 200 Hello, World!",
+        "/?name=Ada: 200 Hello, Ada!, on the same connection",
+        "/elsewhere: 404 there is nothing here, on the same connection",
+        "closed",
+    ];
+    assert_eq!(lines("http_hello"), expected);
+}
+
+#[test]
+fn a_proxy_hands_on_piece_by_piece() {
+    assert_eq!(lines("http_proxy"), ["sent 33554432 bytes, got 33554432 back", "in little memory"]);
+}
+
+#[test]
+fn text_goes_through_a_child_and_comes_back_sorted() {
+    let expected = ["the child runs", "it has exited with code 0", "sorted:", "quince", "pear", "cherry", "apple"];
+    assert_eq!(lines("child_pipe"), expected);
 }

@@ -124,3 +124,20 @@ fn colours_are_for_terminals() {
     assert!(ran.out.contains("'plain'\n") && ran.out.contains("2\n"), "{}", ran.out);
     assert!(ran.text().ends_with("--- exit 4\n"), "{}{}", ran.out, ran.err);
 }
+
+#[test]
+fn an_endless_line_is_interrupted() {
+    let history = scratch("history");
+    let mut session = prompt(&history, false);
+    session.expect("Welcome to oxuv");
+    ask(&mut session, "console.log('begun'); for (;;);", "\nbegun\n");
+    // What Ctrl+C does where the program has the terminal for its own.
+    let id = rustix::process::Pid::from_child(&session.child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    session.expect("Uncaught Error: Script execution was interrupted by `SIGINT`");
+    ask(&mut session, "Promise.reject(5); 0", "\nUncaught 5\n");
+    ask(&mut session, "setTimeout(() => missing(), 1); 0", "is not defined\n    at REPL3:1:");
+    session.press(".exit\r");
+    assert_eq!(session.end().code(), Some(0));
+    fs::remove_file(history).unwrap();
+}

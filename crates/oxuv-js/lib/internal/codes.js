@@ -14,7 +14,7 @@ function list(words, last) {
 // How a value that was not wanted is told of.
 function kindOf(value) {
   if (value === null || value === undefined) return `${value}`;
-  if (typeof value === 'function') return `function ${value.name}`;
+  if (typeof value === 'function' && value.name) return `function ${value.name}`;
   if (typeof value === 'object') {
     if (value.constructor?.name) return `an instance of ${value.constructor.name}`;
     return inspect(value, { depth: -1 });
@@ -170,7 +170,7 @@ const table = {
   ERR_SOCKET_DGRAM_IS_CONNECTED: [E, 'Already connected'],
   ERR_SOCKET_DGRAM_NOT_CONNECTED: [E, 'Not connected'],
   ERR_SOCKET_DGRAM_NOT_RUNNING: [E, 'Not running'],
-  ERR_SOCKET_BAD_PORT: [R, (name, port, allowsZero = true) => `${name} should be ${allowsZero ? '>=' : '>'} 0 and < 65536. Received ${typeof port === 'symbol' || (typeof port === 'object' && port !== null) ? kindOf(port) : port}.`],
+  ERR_SOCKET_BAD_PORT: [R, (name, port, allowsZero = true) => `${name} should be ${allowsZero ? '>=' : '>'} 0 and < 65536. Received ${kindOf(port)}.`],
   ERR_SOCKET_CLOSED: [E, 'Socket is closed'],
   ERR_SOCKET_CLOSED_BEFORE_CONNECTION: [E, 'Socket closed before the connection was established'],
   ERR_STREAM_ALREADY_FINISHED: [E, (name) => `Cannot call ${name} after a stream was finished`],

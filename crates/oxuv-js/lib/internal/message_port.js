@@ -74,7 +74,9 @@ Object.defineProperty(MessagePort.prototype, kChanged, {
   value(type, count) {
     if (type !== 'message') return;
     if (count === 0) {
+      // What comes meanwhile waits for the next listener.
       this.unref();
+      this._native?.stop();
     } else if (count === 1) {
       this.ref();
       this.start();

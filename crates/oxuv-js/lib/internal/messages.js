@@ -55,7 +55,9 @@ function pack(value, list, source) {
     } else if (isPort) {
       if (each === source) fail('Transfer list contains source port');
       if (ports.has(each)) fail('Transfer list contains duplicate MessagePort');
-      if (untransferable.has(each) || !each._native?.isOpen) fail('MessagePort in transfer list is already detached');
+      // One that has to stay is as one that was not listed.
+      if (untransferable.has(each)) continue;
+      if (!each._native?.isOpen) fail('MessagePort in transfer list is already detached');
       ports.set(each, ports.size);
     } else {
       throw new codes.ERR_INVALID_TRANSFER_OBJECT();

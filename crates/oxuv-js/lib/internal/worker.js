@@ -103,7 +103,11 @@ class Worker extends EventEmitter {
     this.#ends[0].post(packed.bytes, packed.buffers, packed.ports.map((port) => port._native));
     require('internal/message_port').handOver(packed);
     this.#port = port1;
-    port1.on('message', (message) => this.emit('message', message));
+    port1.on('message', (message) => {
+      // What the worker's start has said was said before.
+      this.#readChannel();
+      this.emit('message', message);
+    });
     port1.on('messageerror', (error) => this.emit('messageerror', error));
     // The thread keeps the loop, not the port.
     port1.unref();
@@ -113,7 +117,8 @@ class Worker extends EventEmitter {
     const { Readable, Writable } = require('stream');
     this.stdin = !stdin ? null : new Writable({
       write: (chunk, encoding, callback) => {
-        this.#send({ type: 'input', chunk: new Uint8Array(chunk) });
+        const copy = new Uint8Array(chunk);
+        this.#send({ type: 'input', chunk: copy }, [copy.buffer]);
         callback();
       },
       final: (callback) => {
@@ -128,9 +133,13 @@ class Worker extends EventEmitter {
     }
   }
 
-  #send(message) {
-    const { bytes } = pack(message, []);
-    this.#channel?.post(bytes, [], []);
+  #readChannel() {
+    for (let parts; (parts = this.#channel?.receive());) this.#told(read(parts));
+  }
+
+  #send(message, transfer = []) {
+    const { bytes, buffers } = pack(message, transfer);
+    this.#channel?.post(bytes, buffers, []);
   }
 
   #told(message) {
@@ -139,7 +148,7 @@ class Worker extends EventEmitter {
         this.emit('online');
         break;
       case 'output':
-        this[message.name].push(typeof message.chunk === 'string' ? Buffer.from(message.chunk, message.encoding) : Buffer.from(message.chunk));
+        this[message.name].push(typeof message.chunk === 'string' ? Buffer.from(message.chunk, message.encoding) : asBuffer(message.chunk));
         break;
       case 'outOfMemory':
         this.#fail(new codes.ERR_WORKER_OUT_OF_MEMORY('JS heap out of memory'));
@@ -161,7 +170,7 @@ class Worker extends EventEmitter {
   #exited(code, problem) {
     this.#thread = undefined;
     try {
-      for (let parts; (parts = this.#channel.receive());) this.#told(read(parts));
+      this.#readChannel();
       if (problem === 'memory') this.#fail(new codes.ERR_WORKER_OUT_OF_MEMORY('JS heap out of memory'));
       if (problem === 'start') this.#fail(new codes.ERR_WORKER_INIT_FAILED('its thread has failed'));
     } finally {
@@ -209,5 +218,8 @@ class Worker extends EventEmitter {
 function read([bytes, buffers, ports]) {
   return unpack(bytes, buffers, ports.map(portOf));
 }
+
+// Its memory came with the message.
+const asBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 module.exports = { Worker };

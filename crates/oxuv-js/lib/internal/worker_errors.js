@@ -18,6 +18,12 @@ function describe(error) {
     if (isSendable(error)) return { kind: 'value', value: error };
     return { kind: 'text', text: inspected(error) };
   }
+  let hasStack = true;
+  try {
+    hasStack = typeof error.stack === 'string';
+  } catch {
+    hasStack = false;
+  }
   const name = CLASSES.find((each) => error instanceof globalThis[each]);
   const properties = [];
   for (const key of new Set([...Object.getOwnPropertyNames(error), 'stack', 'message', 'name', 'code'])) {
@@ -28,6 +34,7 @@ function describe(error) {
       if (isSendable(value)) properties.push([key, value, own?.enumerable ?? false]);
     } catch { /* A getter of the script's throws. */ }
   }
+  if (!hasStack) properties.push(['stack', undefined, false]);
   return { kind: 'error', name, properties };
 }
 

@@ -42,10 +42,19 @@ function fillProcess({ env, argv, kind, text, hasStdin }) {
   const define = (name, value) => Object.defineProperty(process, name, { value, writable: true, enumerable: true, configurable: true });
   define('env', require('internal/process').makeEnvironment(env));
   process.argv = [process.execPath, kind === 'file' ? text : '[worker eval]', ...argv];
-  for (const name of ['abort', 'chdir', 'initgroups', 'setegid', 'seteuid', 'setgid', 'setgroups', 'setuid']) {
+  for (const name of ['abort', 'chdir', 'disconnect', 'initgroups', 'send', 'setegid', 'seteuid', 'setgid', 'setgroups', 'setuid']) {
     const refuse = () => { throw new codes.ERR_WORKER_UNSUPPORTED_OPERATION(`process.${name}()`); };
     refuse.disabled = true;
     define(name, refuse);
+  }
+  for (const name of ['channel', 'connected']) {
+    const get = () => { throw new codes.ERR_WORKER_UNSUPPORTED_OPERATION(`process.${name}`); };
+    Object.defineProperty(process, name, { get, enumerable: false, configurable: true });
+  }
+  // The name and the port of the process are not a thread's to set.
+  for (const name of ['title', 'debugPort']) {
+    const value = process[name];
+    Object.defineProperty(process, name, { get: () => value, set() {}, enumerable: true, configurable: true });
   }
   const { umask } = process;
   define('umask', (mask) => {
@@ -67,10 +76,16 @@ function fillStreams(hasStdin) {
   input = { push(chunk) { early.push(chunk); } };
   lazy('stdin', () => {
     const { Readable } = require('stream');
-    const stream = new Readable({ read() {} });
+    let isOver = false;
+    // Who waits for input keeps the worker.
+    const stream = new Readable({ read() { if (hasStdin && !isOver) channel.ref(); } });
+    input = { push(chunk) {
+      isOver ||= chunk === null;
+      channel.unref();
+      stream.push(chunk);
+    } };
     if (!hasStdin) stream.push(null);
-    for (const chunk of early.splice(0)) stream.push(chunk);
-    input = stream;
+    for (const chunk of early.splice(0)) input.push(chunk);
     return stream;
   });
   for (const name of ['stdout', 'stderr']) {
@@ -84,7 +99,12 @@ function output(name) {
   const stream = new Writable({
     decodeStrings: false,
     write(chunk, encoding, callback) {
-      send({ type: 'output', name, chunk: typeof chunk === 'string' ? chunk : new Uint8Array(chunk), encoding });
+      if (typeof chunk === 'string') {
+        send({ type: 'output', name, chunk, encoding });
+      } else {
+        const copy = new Uint8Array(chunk);
+        send({ type: 'output', name, chunk: copy }, [copy.buffer]);
+      }
       callback();
     },
   });
@@ -93,7 +113,7 @@ function output(name) {
 }
 
 function received(message) {
-  if (message.type === 'input') input.push(message.chunk === null ? null : Buffer.from(message.chunk));
+  if (message.type === 'input') input.push(message.chunk === null ? null : asBuffer(message.chunk));
 }
 
 // An exception that nobody caught ends the worker.
@@ -108,8 +128,11 @@ function run({ kind, text }) {
   const options = binding('engine').startOptions();
   if (options.requires.length > 0) Module._preloadModules(options.requires);
   if (kind === 'eval') require('internal/start').startText(text, '[worker eval]', options);
-  else if (kind === 'url') require('esm').runMain(text);
+  else if (kind === 'url') require('esm').run(text);
   else require('internal/start').startFile(text, options);
 }
+
+// Its memory came with the message.
+const asBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 module.exports = { start };

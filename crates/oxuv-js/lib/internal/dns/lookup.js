@@ -4,13 +4,15 @@
 const process = require('process');
 const net = binding('net');
 const { lookupName } = binding('dns');
-const { codes } = require('internal/codes');
+const { codes, make } = require('internal/codes');
 const { validateBoolean, validateNumber, validateOneOf, validatePort, validateString } = require('internal/validators');
 const { dnsException } = require('internal/dns/errors');
 
 const ADDRCONFIG = 32;
 const V4MAPPED = 8;
 const ALL = 16;
+
+const BadPort = make('ERR_SOCKET_BAD_PORT', RangeError, (port) => `Port should be >= 0 and < 65536. Received ${String(port)}.`);
 
 let isVerbatim = true;
 let isWarned = false;
@@ -80,10 +82,10 @@ function find(hostname, { family, hints, verbatim }, done) {
     if (!verbatim) list = [...list.filter((each) => each.family === 4), ...list.filter((each) => each.family === 6)];
     done(null, list);
   };
-  // The system takes no name that is longer than this.
   const status = net.lookup(hostname, family, hints, told);
   if (status === 0) return true;
-  process.nextTick(done, dnsException(status === -22 ? -3008 : status, 'getaddrinfo', hostname));
+  // A name with a zero in it is none, but one that is too long is not even asked for.
+  process.nextTick(done, dnsException(hostname.includes('\0') ? -3008 : status, 'getaddrinfo', hostname));
   return false;
 }
 
@@ -96,7 +98,12 @@ function warnOf(hostname) {
 
 function checkService(address, port) {
   if (net.isIP(address) === 0) throw new codes.ERR_INVALID_ARG_VALUE('address', address);
-  validatePort(port);
+  try {
+    validatePort(port);
+  } catch {
+    // In Node's words of that time.
+    throw new BadPort(port);
+  }
 }
 
 // Looks up names; then `done(error, hostname, service)`.

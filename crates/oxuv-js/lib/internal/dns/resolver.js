@@ -35,7 +35,9 @@ function ask(channel, method, name, options, done) {
   const syscall = `query${type[0]}${type.slice(1).toLowerCase()}`;
   channel.ask(name, type, (code, records) => {
     const fitting = records?.filter((record) => type === 'ANY' || record.type === type) ?? [];
-    if (code ?? (fitting.length === 0 ? 'ENODATA' : undefined)) done(dnsException(code ?? 'ENODATA', syscall, name));
+    // Another name alone is an answer, too.
+    const hasNone = !code && (records.length === 0 || (type === 'SOA' && fitting.length === 0));
+    if (code || hasNone) done(dnsException(code ?? 'ENODATA', syscall, name));
     else done(null, shape(fitting, options));
   });
 }

@@ -72,7 +72,9 @@ function addHeader(headers, name, value) {
 
 // The same, with a list of values for each name.
 function addDistinctHeader(headers, name, value) {
-  (headers[name.toLowerCase()] ??= []).push(value);
+  const lower = name.toLowerCase();
+  if (Object.hasOwn(headers, lower)) headers[lower].push(value);
+  else headers[lower] = [value];
 }
 
 // The date for a header. It is made anew when the second is over.

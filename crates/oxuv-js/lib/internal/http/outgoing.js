@@ -16,47 +16,55 @@ const kHighWaterMark = Symbol('kHighWaterMark');
 const nothing = () => {};
 
 function OutgoingMessage(options) {
-  Stream.call(this);
-  this[kHighWaterMark] = options?.highWaterMark ?? HIGH_WATER_MARK;
-  // Whether a body of another length than the header says is an error.
-  this.strictContentLength = false;
-  this[kBytesWritten] = 0;
   // What waits for the socket, and how much that is.
   this.outputData = [];
   this.outputSize = 0;
-  this.writable = true;
-  this.destroyed = false;
-  // Whether the connection ends with this message.
-  this._last = false;
-  this.chunkedEncoding = false;
-  this.shouldKeepAlive = true;
-  this.maxRequestsOnConnectionReached = false;
-  this._defaultKeepAlive = true;
-  this.useChunkedEncodingByDefault = true;
-  this.sendDate = false;
-  this._removedConnection = false;
-  this._removedContLen = false;
-  this._removedTE = false;
-  this._contentLength = null;
-  this._hasBody = true;
-  this._trailer = '';
-  this[kNeedDrain] = false;
-  this.finished = false;
-  this._headerSent = false;
-  this[kCorked] = 0;
-  this._closed = false;
   this.socket = null;
-  // The head as text, once it is made.
-  this._header = null;
-  this[kOutHeaders] = null;
-  this._keepAliveTimeout = 0;
-  this._onPendingData = nothing;
-  this[kErrored] = null;
+  const size = options?.highWaterMark;
+  if (size !== undefined && size !== HIGH_WATER_MARK) this[kHighWaterMark] = size;
 }
 Object.setPrototypeOf(OutgoingMessage.prototype, Stream.prototype);
 Object.setPrototypeOf(OutgoingMessage, Stream);
 
 const { prototype } = OutgoingMessage;
+
+// What most messages have in common: they have it as their own once it changes.
+Object.assign(prototype, {
+  [kHighWaterMark]: HIGH_WATER_MARK,
+  // Whether a body of another length than the header says is an error.
+  strictContentLength: false,
+  [kBytesWritten]: 0,
+  writable: true,
+  destroyed: false,
+  // Whether the connection ends with this message.
+  _last: false,
+  chunkedEncoding: false,
+  shouldKeepAlive: true,
+  maxRequestsOnConnectionReached: false,
+  _defaultKeepAlive: true,
+  useChunkedEncodingByDefault: true,
+  sendDate: false,
+  _removedConnection: false,
+  _removedContLen: false,
+  _removedTE: false,
+  _contentLength: null,
+  _hasBody: true,
+  _trailer: '',
+  [kNeedDrain]: false,
+  finished: false,
+  _headerSent: false,
+  [kCorked]: 0,
+  _closed: false,
+  // The head as text, once it is made.
+  _header: null,
+  [kOutHeaders]: null,
+  _keepAliveTimeout: 0,
+  _onPendingData: nothing,
+  [kErrored]: null,
+  [kUniqueHeaders]: null,
+  // What is called first when everything is with the socket: a server's connection.
+  _onFinish: null,
+});
 for (const name of Object.getOwnPropertyNames(headerMethods)) {
   Object.defineProperty(prototype, name, Object.getOwnPropertyDescriptor(headerMethods, name));
 }
@@ -110,7 +118,7 @@ prototype.destroy = function destroy(error) {
 // Sends a part, behind the head if that has not been sent.
 prototype._send = function _send(data, encoding, callback) {
   if (!this._headerSent) {
-    const header = this._header;
+    const header = this._header ?? '';
     // One text is one write.
     if (typeof data === 'string' && (!encoding || encoding === 'utf8' || encoding === 'latin1')) {
       data = header + data;
@@ -300,6 +308,7 @@ prototype.addTrailers = function addTrailers(headers) {
 
 function onFinish(message) {
   if (message.socket?._hadError) return;
+  message._onFinish?.(message);
   message.emit('finish');
 }
 
@@ -360,8 +369,9 @@ function sendEnd(message, chunk, encoding) {
     else if (!message._headerSent || message.writableLength || chunk) message._send('', 'latin1', finish);
     else process.nextTick(finish);
   }
-  if (socket) {
-    if (socket._writableState) socket._writableState.corked = Math.min(socket._writableState.corked, 1);
+  const state = socket?._writableState;
+  if (state && state.corked > 0) {
+    state.corked = 1;
     socket.uncork();
   }
 }

@@ -3,6 +3,8 @@
 
 const { IncomingMessage } = require('internal/http/incoming');
 const { readStart, readStop } = require('internal/http/common');
+const { drain } = require('ticks');
+const { Buffer } = require('buffer');
 const native = binding('http');
 const now = performance.now;
 
@@ -19,7 +21,7 @@ const MAX_HEADER_PAIRS = 2000;
 const STATE = 0, HEAD = 1, BODY = 2, END = 3;
 const BETWEEN = 0;
 const UPGRADES = 2, EXPECTS = 4;
-const NOTHING = new Uint8Array(0);
+const NOTHING = Buffer.alloc(0);
 
 class HTTPParser {
   constructor() {
@@ -35,6 +37,8 @@ class HTTPParser {
     this.begun = 0;
     this._hasBegun = false;
     this.hasHead = false;
+    // Whether it was found to be too slow.
+    this.isExpired = false;
     this.hasExpect = false;
     this.socket = null;
     this.incoming = null;
@@ -43,7 +47,10 @@ class HTTPParser {
     this.maxHeaderPairs = MAX_HEADER_PAIRS;
     // While it calls out it cannot be another connection's.
     this._isBusy = false;
-    this._consumed = false;
+    // Whether the loop has called it, and nobody else.
+    this._isOutermost = false;
+    // The handle that it reads from.
+    this._consumed = null;
     this[kOnMessageBegin] = null;
     this[kOnHeaders] = null;
     this[kOnHeadersComplete] = null;
@@ -59,7 +66,7 @@ class HTTPParser {
     this._left = this._passed = 0;
     this._state = BETWEEN;
     this.begun = 0;
-    this._hasBegun = this._isBusy = this.hasHead = false;
+    this._hasBegun = this._isBusy = this.hasHead = this.isExpired = false;
     this._connections = connections;
     if (connections !== undefined) {
       this.begun = now();
@@ -121,8 +128,10 @@ class HTTPParser {
           break;
         }
         case BODY:
-          this[kOnBody]?.(chunk.length === events[at + 2] && events[at + 1] === 0 ? chunk : chunk.subarray(events[at + 1], events[at + 2]));
+          this[kOnBody]?.(partOf(chunk, events[at + 1], events[at + 2]));
           at += 3;
+          // A script has to have the part before it hears of the end.
+          if (this._isOutermost && events[at] !== STATE) drain();
           break;
         case END:
           this.begun = 0;
@@ -193,9 +202,36 @@ class HTTPParser {
 
   resume() {}
 
-  consume() {}
+  // Bytes go from the handle to the parser, without a detour through the socket's buffer.
+  consume(handle) {
+    this._consumed = handle;
+    const parser = this._native;
+    const onRead = (events, chunk) => this._onConsumed(handle, parser, events, chunk);
+    handle.readStart = () => parser.readFrom(handle, onRead);
+    if (handle.reading) handle.readStart();
+  }
 
-  unconsume() {}
+  unconsume() {
+    const handle = this._consumed;
+    if (!handle) return;
+    this._consumed = null;
+    delete handle.readStart;
+    if (handle.reading && !this.socket?.destroyed) handle.readStart();
+  }
+
+  _onConsumed(handle, parser, events, chunk) {
+    if (typeof events === 'number') {
+      handle.onread(events);
+      return;
+    }
+    this._chunk = chunk === undefined ? NOTHING : asBuffer(chunk);
+    this._isBusy = this._isOutermost = true;
+    let read = this._dispatch(parser, events, NOTHING, 0);
+    this._isOutermost = false;
+    if (this._isDecided && chunk !== undefined) read = this._parse(this._chunk, read);
+    this._isBusy = false;
+    this[kOnExecute]?.(read);
+  }
 
   duration() {
     return this.begun === 0 ? 0 : now() - this.begun;
@@ -210,6 +246,14 @@ Object.assign(HTTPParser, {
   REQUEST, RESPONSE, kOnMessageBegin, kOnHeaders, kOnHeadersComplete, kOnBody, kOnMessageComplete, kOnExecute, kOnTimeout,
   kLenientNone: 0, kLenientHeaders: 1, kLenientChunkedLength: 2, kLenientKeepAlive: 4, kLenientAll: 7,
 });
+
+const asBuffer = (bytes) => Object.setPrototypeOf(new Uint8Array(bytes), Buffer.prototype);
+
+// A part of a body: a buffer of its own, or a piece of what came.
+function partOf(chunk, from, to) {
+  if (typeof from !== 'number') return asBuffer(from);
+  return from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to);
+}
 
 function parseError(code, reason, bytesParsed) {
   const error = new Error(`Parse Error: ${reason}`);
@@ -254,8 +298,7 @@ function onTrailers(fields) {
 function onMessageComplete() {
   const message = this.incoming;
   if (message !== null) {
-    message.complete = true;
-    message.push(null);
+    message._complete();
   }
   // What follows in the connection is read even if this message was not.
   readStart(this.socket);
@@ -285,7 +328,7 @@ const parsers = {
 // The connection needs it no more.
 function freeParser(parser, request, socket) {
   if (parser) {
-    if (parser._consumed) parser.unconsume();
+    parser.unconsume();
     for (let hook = kOnMessageBegin; hook <= kOnTimeout; hook++) parser[hook] = null;
     parser.socket = null;
     parser.incoming = null;
