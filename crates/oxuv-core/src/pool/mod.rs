@@ -55,7 +55,7 @@ pub struct LaneMetrics {
     pub running: usize,
     /// Jobs that have been run.
     pub done: u64,
-    /// How long these have waited, in nanoseconds. Counted from [`Pool::measure`] on, as is `run`.
+    /// How long these have waited, in nanoseconds: those that were submitted after [`Pool::measure`], as with `run`.
     pub wait: u64,
     /// How long they have run, in nanoseconds.
     pub run: u64,
@@ -103,7 +103,7 @@ impl<J: Job> Pool<J> {
         Pool { first: Link::new(), name, size: Some(size) }
     }
 
-    /// Measures how long jobs wait and run, from now on. This costs three looks at the clock for each.
+    /// Measures how long jobs wait and run that are submitted from now on. This costs three looks at the clock for each.
     ///
     /// # Errors
     /// ENOMEM.
