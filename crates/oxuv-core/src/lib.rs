@@ -86,6 +86,7 @@ mod udp_segments;
 mod udp_send;
 mod watch;
 mod watcher;
+mod why_alive;
 mod write;
 
 pub use async_::AsyncSender;
@@ -104,4 +105,5 @@ pub use tty::NewTty;
 pub use turn::{Phase, Suspended};
 pub use udp_recv::DATAGRAM_SIZE;
 pub use udp_send::Target;
+pub use why_alive::{Alive, Doing};
 pub use write::{Progress, Refused};

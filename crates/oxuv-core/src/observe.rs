@@ -1,8 +1,9 @@
 //! Looking on: what a loop does is told to an observer, turn by turn, phase by phase, callback by callback.
 //!
 //! A callback lasts from the return of [`Core::next`] to its next call, so the core can time callbacks without knowing them.
-//! The driver of an unobserved loop looks at one pointer for each event; for an observed one there is a way of its own through
-//! the phases, and quick ways from one event to the next of its kind are closed.
+//! The driver of an unobserved loop looks at a pointer before and after each event. Which phase and turn it is, an observed one
+//! finds out from the events and the waits, so the phases know nothing of observers. Quick ways from one event to the next of
+//! its kind are closed.
 
 use std::fmt;
 
@@ -44,7 +45,7 @@ pub trait Observer<U>: fmt::Debug {
     /// A turn begins: the how manieth of the loop.
     fn turn_begun(&mut self, number: u64, at: u64);
 
-    /// A phase begins that has something to do, and what was before it is over. Poll and timers have always.
+    /// A phase begins that has something to do, and what was before it is over. Poll has always.
     fn phase_begun(&mut self, phase: Phase, at: u64);
 
     /// The loop is going to wait. Phase: poll.
@@ -64,6 +65,30 @@ pub trait Observer<U>: fmt::Debug {
 
     /// The run is over.
     fn run_ended(&mut self, at: u64);
+}
+
+/// What an observer has been told of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Told {
+    /// How many callbacks are not over: those of outer runs, and one of this.
+    callbacks: u32,
+    /// One of them is this run's.
+    has_callback: bool,
+    /// The phase, and the number of its turn.
+    phase: Option<Phase>,
+    turn: u64,
+}
+
+impl Told {
+    /// A run begins, perhaps in a callback of another one.
+    pub(crate) fn begin_run(&mut self) {
+        (self.has_callback, self.phase) = (false, None);
+    }
+
+    /// Another run had so many turns meanwhile.
+    pub(crate) fn skip(&mut self, turns: u64) {
+        self.turn += turns;
+    }
 }
 
 /// What a callback tells of.
@@ -225,7 +250,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Has this observer told what the loop does from now on; `None` for nobody. Within a callback, too: then that one is not told
     /// of. The observer before it comes back.
     pub fn observe(&mut self, observer: Option<Box<dyn Observer<U>>>) -> Option<Box<dyn Observer<U>>> {
-        (self.turn.open_callbacks, self.turn.has_callback) = (0, false);
+        self.turn.told = Told::default();
         if observer.is_some() {
             self.poll.is_careful = true;
             self.kernel.measure_jobs();
@@ -243,34 +268,63 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.observing.is_some()
     }
 
-    /// As [`Core::next`], of a loop that is observed.
+    /// Before the next event is looked for: the callback is over, if there was one. The next idle, prepare or check handle of the
+    /// phase under way.
     #[cold]
     #[inline(never)]
-    pub(crate) fn next_observed(&mut self) -> Option<Event<U>> {
+    pub(crate) fn before_next(&mut self) -> Option<Event<U>> {
         let now = self.kernel.now();
-        if self.turn.has_callback {
-            self.turn.has_callback = false;
-            let depth = self.turn.open_callbacks;
-            self.turn.open_callbacks = depth.saturating_sub(1);
-            if let Some(observer) = &mut self.observing {
-                observer.callback_ended(depth, now);
-            }
+        let told = &mut self.turn.told;
+        if std::mem::take(&mut told.has_callback)
+            && let Some(observer) = &mut self.observing
+        {
+            let depth = told.callbacks;
+            told.callbacks -= 1;
+            observer.callback_ended(depth, now);
         }
-        let event = match self.step_watchers() {
-            Some(event) => Some(event),
-            None => self.advance::<true>(),
-        };
+        let event = self.step_watchers();
+        if event.is_some() {
+            self.after_next(event.as_ref());
+        }
+        event
+    }
+
+    /// An event was found: its callback begins. Or none was, and the run is over.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn after_next(&mut self, event: Option<&Event<U>>) {
+        if event.is_some() {
+            self.tell_phase(self.turn.phase);
+        }
         let now = self.kernel.now();
-        let Some(observer) = &mut self.observing else { return event };
-        if let Some(event) = &event {
-            self.turn.open_callbacks += 1;
-            self.turn.has_callback = true;
-            observer.callback_begun(event, self.turn.open_callbacks, now);
+        let Some(observer) = &mut self.observing else { return };
+        if let Some(event) = event {
+            self.turn.told.callbacks += 1;
+            self.turn.told.has_callback = true;
+            observer.callback_begun(event, self.turn.told.callbacks, now);
         } else {
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
             observer.run_ended(now);
         }
-        event
+    }
+
+    /// Tells of a phase, and of a turn that begins with it.
+    fn tell_phase(&mut self, phase: Phase) {
+        // A turn is counted when it polls.
+        let turn = self.turn.count + u64::from(phase < Phase::Poll);
+        let told = &mut self.turn.told;
+        let is_new = turn != told.turn && phase != Phase::FirstTimers;
+        if !is_new && told.phase == Some(phase) {
+            return;
+        }
+        told.phase = Some(phase);
+        let now = self.kernel.now();
+        let Some(observer) = &mut self.observing else { return };
+        if is_new {
+            told.turn = turn;
+            observer.turn_begun(turn, now);
+        }
+        observer.phase_begun(phase, now);
     }
 
     fn step_watchers(&mut self) -> Option<Event<U>> {
@@ -283,23 +337,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         })
     }
 
-    pub(crate) fn observe_phase(&mut self, phase: Phase) {
-        let now = self.kernel.now();
-        if let Some(observer) = &mut self.observing {
-            observer.phase_begun(phase, now);
-        }
-    }
-
-    pub(crate) fn observe_turn(&mut self) {
-        let now = self.kernel.now();
-        if let Some(observer) = &mut self.observing {
-            observer.turn_begun(self.turn.count + 1, now);
-        }
-    }
-
     /// As [`Core::wait_unobserved`], and tells of it; and of the jobs that have come back meanwhile.
     #[cold]
     pub(crate) fn wait_observed(&mut self, timeout: Option<u64>) {
+        self.tell_phase(Phase::Poll);
         let begun = self.kernel.now();
         if let Some(observer) = &mut self.observing {
             observer.wait_begun(timeout, begun);

@@ -60,6 +60,7 @@ mod kept;
 mod loop_;
 mod names;
 pub mod node;
+pub mod observe;
 mod pipe;
 mod poll;
 mod process;
