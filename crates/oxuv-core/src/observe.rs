@@ -1,7 +1,8 @@
 //! Looking on: what a loop does is told to an observer, turn by turn, phase by phase, callback by callback.
 //!
 //! A callback lasts from the return of [`Core::next`] to its next call, so the core can time callbacks without knowing them.
-//! The driver of an unobserved loop looks at a pointer before and after each event. Which phase and turn it is, an observed one
+//! The driver of an unobserved loop looks at a pointer when it has found an event. An observed one is put into a phase of its own
+//! during callbacks, so that the next call goes out of its way. Which phase and turn it is, an observed one
 //! finds out from the events and the waits, so the phases know nothing of observers. Quick ways from one event to the next of
 //! its kind are closed.
 
@@ -9,7 +10,7 @@ use std::fmt;
 
 use crate::kernel::Kernel;
 use crate::slots::Walk;
-use crate::{Buffers, Core, Event, Key, Kind, Lane, Phase};
+use crate::{Alive, Buffers, Core, Event, Key, Kind, Lane, Phase};
 
 /// One wait of the poll phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +66,16 @@ pub trait Observer<U>: fmt::Debug {
 
     /// The run is over.
     fn run_ended(&mut self, at: u64);
+
+    /// Whether to tell it now what keeps the loop alive. Asked after each wait.
+    fn asks_why_alive(&mut self) -> bool {
+        false
+    }
+
+    /// One of what keeps the loop alive; `None` when it has been told of all.
+    fn keeper(&mut self, keeper: Option<&Alive<U>>) {
+        let _ = keeper;
+    }
 }
 
 /// What an observer has been told of a run.
@@ -72,8 +83,8 @@ pub trait Observer<U>: fmt::Debug {
 pub(crate) struct Told {
     /// How many callbacks are not over: those of outer runs, and one of this.
     callbacks: u32,
-    /// One of them is this run's.
-    has_callback: bool,
+    /// The phase in which the callback is that runs.
+    phase_under_way: Option<Phase>,
     /// The phase, and the number of its turn.
     phase: Option<Phase>,
     turn: u64,
@@ -82,7 +93,7 @@ pub(crate) struct Told {
 impl Told {
     /// A run begins, perhaps in a callback of another one.
     pub(crate) fn begin_run(&mut self) {
-        (self.has_callback, self.phase) = (false, None);
+        (self.phase_under_way, self.phase) = (None, None);
     }
 
     /// Another run had so many turns meanwhile.
@@ -158,7 +169,7 @@ impl Phase {
     /// Its name, in small letters.
     pub fn name(self) -> &'static str {
         match self {
-            Phase::TurnBegun | Phase::Over => "none",
+            Phase::TurnBegun | Phase::Over | Phase::Told => "none",
             Phase::Pending | Phase::PendingAfterPoll => "pending",
             Phase::Idle => "idle",
             Phase::Prepare => "prepare",
@@ -250,7 +261,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Has this observer told what the loop does from now on; `None` for nobody. Within a callback, too: then that one is not told
     /// of. The observer before it comes back.
     pub fn observe(&mut self, observer: Option<Box<dyn Observer<U>>>) -> Option<Box<dyn Observer<U>>> {
-        self.turn.told = Told::default();
+        let phase_under_way = self.turn.told.phase_under_way;
+        self.turn.told = Told { phase_under_way, ..Told::default() };
         if observer.is_some() {
             self.poll.is_careful = true;
             self.kernel.measure_jobs();
@@ -268,25 +280,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.observing.is_some()
     }
 
-    /// Before the next event is looked for: the callback is over, if there was one. The next idle, prepare or check handle of the
-    /// phase under way.
+    /// Before the next event is looked for: the callback is over. The phase in which it was.
     #[cold]
     #[inline(never)]
-    pub(crate) fn before_next(&mut self) -> Option<Event<U>> {
-        let now = self.kernel.now();
+    pub(crate) fn before_next(&mut self) -> Phase {
+        self.slots.take_walk_up();
         let told = &mut self.turn.told;
-        if std::mem::take(&mut told.has_callback)
-            && let Some(observer) = &mut self.observing
-        {
-            let depth = told.callbacks;
-            told.callbacks -= 1;
-            observer.callback_ended(depth, now);
+        self.turn.phase = told.phase_under_way.unwrap_or(Phase::Over);
+        let depth = told.callbacks;
+        told.callbacks = depth.saturating_sub(1);
+        if depth > 0 {
+            let now = self.kernel.now();
+            if let Some(observer) = &mut self.observing {
+                observer.callback_ended(depth, now);
+            }
         }
-        let event = self.step_watchers();
-        if event.is_some() {
-            self.after_next(event.as_ref());
-        }
-        event
+        self.turn.phase
     }
 
     /// An event was found: its callback begins. Or none was, and the run is over.
@@ -299,9 +308,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let now = self.kernel.now();
         let Some(observer) = &mut self.observing else { return };
         if let Some(event) = event {
-            self.turn.told.callbacks += 1;
-            self.turn.told.has_callback = true;
-            observer.callback_begun(event, self.turn.told.callbacks, now);
+            let told = &mut self.turn.told;
+            told.callbacks += 1;
+            told.phase_under_way = Some(self.turn.phase);
+            self.turn.phase = Phase::Told;
+            self.slots.put_walk_by();
+            observer.callback_begun(event, told.callbacks, now);
         } else {
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
             observer.run_ended(now);
@@ -327,7 +339,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         observer.phase_begun(phase, now);
     }
 
-    fn step_watchers(&mut self) -> Option<Event<U>> {
+    /// The next idle, prepare or check handle of the phase under way.
+    pub(crate) fn step_watchers(&mut self) -> Option<Event<U>> {
         let index = self.slots.step(Walk::Watchers)?;
         let (key, user) = (self.slots.key(index), self.slots[index].user);
         Some(match self.slots[index].kind {
@@ -349,6 +362,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(observer) = &mut self.observing {
             observer.waited(Wait { begun, ended: self.now, timeout, ready: self.poll.len });
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
+            if observer.asks_why_alive() {
+                self.tell_keepers();
+            }
         }
+    }
+
+    fn tell_keepers(&mut self) {
+        let Some(mut observer) = self.observing.take() else { return };
+        self.why_alive(|keeper| observer.keeper(Some(&keeper)));
+        observer.keeper(None);
+        self.observing = Some(observer);
     }
 }

@@ -37,6 +37,8 @@ pub enum Phase {
     FirstTimers,
     /// No run is under way, or it is over.
     Over,
+    /// A callback runs that an observer has been told of; which phase it is in is kept elsewhere.
+    Told,
 }
 
 /// Pending's rounds after poll: enough to let writes lead to writes, not enough to keep the loop from turning.
@@ -123,11 +125,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// takes. For when [`Core::next_watcher`] has none.
     #[inline]
     pub fn next_other(&mut self) -> Option<Event<U>> {
-        if self.is_observed()
-            && let Some(event) = self.before_next()
-        {
-            return Some(event);
-        }
         let event = self.advance();
         if self.is_observed() {
             self.after_next(event.as_ref());
@@ -141,7 +138,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let mut at = self.turn.phase;
         loop {
             if at >= Phase::Timers {
-                if at == Phase::Over {
+                if at >= Phase::Over {
+                    if at == Phase::Told {
+                        at = self.before_next();
+                        if let Some(event) = self.step_watchers() {
+                            return Some(event);
+                        }
+                        continue;
+                    }
                     return None;
                 }
                 if let Some(event) = self.next_timer() {

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod inquiry;
 mod numbers;
 mod recorder;
 mod settings;
@@ -14,6 +15,7 @@ mod trace;
 pub mod view;
 mod watchdog;
 
+pub use inquiry::Inquiry;
 pub use numbers::{Delays, Numbers, OfKind};
 pub use recorder::{NoOrigins, Origins, Recorder};
 pub use settings::{Settings, SlowCallback, path_for_process};

@@ -3,14 +3,18 @@
 use std::fmt;
 use std::time::Duration;
 
-use oxuv_core::{CallbackKind, Event, ObservedJob as Job, Observer, Phase, Wait};
+use oxuv_core::{Alive, CallbackKind, Event, ObservedJob as Job, Observer, Phase, Wait};
 
+use crate::inquiry::Inquiry;
 use crate::settings::{Settings, SlowCallback};
 use crate::text::short;
 use crate::trace::{Details, Span, Track};
 
 /// Knows where callbacks are from.
 pub trait Origins<U> {
+    /// The same of something that keeps the loop alive.
+    fn origin_of_keeper(&mut self, keeper: &Alive<U>, to: &mut Vec<u8>);
+
     /// Writes where the callback of this event, which is about to begin, is from: a file and a line, or a symbol.
     fn origin(&mut self, event: &Event<U>, to: &mut Vec<u8>);
 }
@@ -20,6 +24,8 @@ pub trait Origins<U> {
 pub struct NoOrigins;
 
 impl<U> Origins<U> for NoOrigins {
+    fn origin_of_keeper(&mut self, _: &Alive<U>, _: &mut Vec<u8>) {}
+
     fn origin(&mut self, _: &Event<U>, _: &mut Vec<u8>) {}
 }
 
@@ -36,6 +42,8 @@ pub struct Recorder<U> {
     depth: usize,
     /// Where the one that begins is from.
     origin: Vec<u8>,
+    /// What keeps the loop alive, while it is being told.
+    keepers: Vec<String>,
 }
 
 /// What is under way in a run.
@@ -66,7 +74,8 @@ impl<U> Recorder<U> {
     /// One that does what the settings say, for one loop.
     pub fn new(settings: Settings, origins: Box<dyn Origins<U>>) -> Recorder<U> {
         let number = settings.trace.as_ref().map_or(0, |trace| trace.add_loop());
-        Recorder { settings, origins, number, levels: Vec::new(), wait: None, depth: 0, origin: Vec::new() }
+        let (levels, origin, keepers) = (Vec::new(), Vec::new(), Vec::new());
+        Recorder { settings, origins, number, levels, wait: None, depth: 0, origin, keepers }
     }
 
     /// The run under way.
@@ -196,5 +205,21 @@ impl<U> Observer<U> for Recorder<U> {
         if let Some(numbers) = &self.settings.numbers {
             numbers.run_ended(at);
         }
+    }
+
+    fn asks_why_alive(&mut self) -> bool {
+        self.settings.inquiry.as_ref().is_some_and(Inquiry::is_pending)
+    }
+
+    fn keeper(&mut self, keeper: Option<&Alive<U>>) {
+        let Some(inquiry) = &self.settings.inquiry else { return };
+        let Some(keeper) = keeper else { return inquiry.answer(std::mem::take(&mut self.keepers)) };
+        let mut line = keeper.to_string();
+        self.origin.clear();
+        self.origins.origin_of_keeper(keeper, &mut self.origin);
+        if !self.origin.is_empty() {
+            line = format!("{line}, from {}", short(&self.origin));
+        }
+        self.keepers.push(line);
     }
 }

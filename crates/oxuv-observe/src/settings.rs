@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use oxuv_core::CallbackKind;
 
-use crate::{Numbers, Pulse, Trace};
+use crate::{Inquiry, Numbers, Pulse, Trace, Watchdog};
 
 /// A callback that took long.
 #[derive(Debug, Clone)]
@@ -46,6 +46,10 @@ pub struct Settings {
     pub slow: Option<(Duration, Box<dyn FnMut(SlowCallback)>)>,
     /// Counts here.
     pub numbers: Option<Numbers>,
+    /// Answers why the loop is alive, when that is asked by another thread.
+    pub inquiry: Option<Inquiry>,
+    /// Is dropped with the recorder.
+    pub watchdog: Option<Watchdog>,
     /// Lets a watchdog know when callbacks begin and end.
     pub pulse: Option<Pulse>,
 }
@@ -60,7 +64,9 @@ impl fmt::Debug for Settings {
 impl Settings {
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.trace.is_none() && self.slow.is_none() && self.numbers.is_none() && self.pulse.is_none()
+        let Settings { trace, slow, numbers, inquiry, watchdog, pulse } = self;
+        (trace.is_none() && slow.is_none() && numbers.is_none())
+            && (inquiry.is_none() && watchdog.is_none() && pulse.is_none())
     }
 }
 

@@ -3,11 +3,10 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use oxuv_core::CallbackKind;
-use oxuv_os::clock;
+use oxuv_core::{CallbackKind, Result};
+use oxuv_os::{Thread, clock};
 
 /// What a loop lets its watchdog know: a clone is another way to the same.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +28,17 @@ impl Pulse {
         what.1.push_str(origin);
         drop(what);
         self.0.begun.store(at.max(1), Relaxed);
+    }
+
+    /// The callback that is under way. Any thread may ask.
+    pub fn under_way(&self) -> Option<Stuck> {
+        let begun = self.0.begun.load(Relaxed);
+        if begun == 0 {
+            return None;
+        }
+        let duration = Duration::from_nanos(clock::now().saturating_sub(begun));
+        let (kind, origin) = self.0.what.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        kind.map(|kind| Stuck { kind, origin, duration })
     }
 
     pub(crate) fn callback_ended(&self, _at: u64) {
@@ -62,25 +72,29 @@ impl fmt::Display for Stuck {
 #[derive(Debug)]
 pub struct Watchdog {
     end: Arc<(Mutex<bool>, Condvar)>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
 }
+
+struct Duty {
+    pulse: Pulse,
+    threshold: Duration,
+    end: Arc<(Mutex<bool>, Condvar)>,
+    tell: Box<dyn FnMut(Stuck) + Send>,
+}
+
+/// What the thread has as its stack, in bytes.
+const STACK: usize = 256 * 1024;
 
 impl Watchdog {
     /// Has a thread call `tell` once for each callback that takes so long, while it is still under way: between the threshold
-    /// and one and a half times that after it began.
+    /// and one and a half times that after it began. A panic in it aborts the process.
     ///
     /// # Errors
-    /// Those of starting a thread.
-    pub fn start(
-        pulse: Pulse,
-        threshold: Duration,
-        tell: impl FnMut(Stuck) + Send + 'static,
-    ) -> std::io::Result<Watchdog> {
+    /// EAGAIN, ENOMEM: no room for a thread.
+    pub fn start(pulse: Pulse, threshold: Duration, tell: impl FnMut(Stuck) + Send + 'static) -> Result<Watchdog> {
         let end = Arc::new((Mutex::new(false), Condvar::new()));
-        let ending = Arc::clone(&end);
-        let thread = std::thread::Builder::new()
-            .name("oxuv-watchdog".to_owned())
-            .spawn(move || watch(&pulse, threshold, &ending, tell))?;
+        let duty = Duty { pulse, threshold, end: Arc::clone(&end), tell: Box::new(tell) };
+        let thread = Thread::start(c"oxuv-watchdog", STACK, |duty: Duty| watch(duty), duty)?;
         Ok(Watchdog { end, thread: Some(thread) })
     }
 }
@@ -91,13 +105,12 @@ impl Drop for Watchdog {
         *is_ending.lock().unwrap_or_else(PoisonError::into_inner) = true;
         bell.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic of `tell`'s has been printed.
-            let _ = thread.join();
+            thread.join();
         }
     }
 }
 
-fn watch(pulse: &Pulse, threshold: Duration, end: &(Mutex<bool>, Condvar), mut tell: impl FnMut(Stuck)) {
+fn watch(Duty { pulse, threshold, end, mut tell }: Duty) {
     let pause = (threshold / 2).max(Duration::from_millis(1));
     let mut told = 0;
     let mut is_ending = end.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,14 +120,9 @@ fn watch(pulse: &Pulse, threshold: Duration, end: &(Mutex<bool>, Condvar), mut t
         if begun == 0 || begun == told {
             continue;
         }
-        let duration = Duration::from_nanos(clock::now().saturating_sub(begun));
-        if duration < threshold {
-            continue;
-        }
-        told = begun;
-        let what = pulse.0.what.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let (Some(kind), origin) = what {
-            tell(Stuck { kind, origin, duration });
+        if let Some(stuck) = pulse.under_way().filter(|stuck| stuck.duration >= threshold) {
+            told = begun;
+            tell(stuck);
         }
     }
 }

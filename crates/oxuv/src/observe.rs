@@ -31,12 +31,13 @@ use std::time::Duration;
 use oxuv_core::{Event, Key};
 use oxuv_observe::{Origins, Recorder};
 
+use crate::callbacks::Callbacks;
 use crate::loop_::Inner;
 use crate::{LoopRef, Result};
 
 pub use oxuv_core::{Alive as Keeper, CallbackKind, Doing};
 pub use oxuv_observe::{
-    Delays, Numbers, OfKind, Pulse, Settings, SlowCallback, Stuck, Trace, Watchdog, path_for_process, view,
+    Delays, Inquiry, Numbers, OfKind, Pulse, Settings, SlowCallback, Stuck, Trace, Watchdog, path_for_process, view,
 };
 
 /// Something that keeps a loop from ending.
@@ -105,10 +106,7 @@ impl LoopRef {
         let Ok(now) = asked else { return Vec::new() };
         let callbacks = &self.0.callbacks;
         let alive = |keeper: Keeper<u32>| {
-            let made = match keeper.key {
-                Some(key) => callbacks.made.get(key.index()),
-                None => callbacks.submitted.get(keeper.user as usize),
-            };
+            let made = callbacks.place(keeper.key, Some(keeper.user));
             let age = made.as_ref().map_or(0, |made| now.saturating_sub(made.at));
             let origin = made.map(|made| made.to_string()).unwrap_or_default();
             Alive { keeper, origin, age: Duration::from_nanos(age) }
@@ -158,14 +156,29 @@ struct OfLoop(Weak<Inner>);
 impl Origins<u32> for OfLoop {
     fn origin(&mut self, event: &Event<u32>, to: &mut Vec<u8>) {
         let Some(inner) = self.0.upgrade() else { return };
-        let place = match (event.key(), event) {
-            (Some(key), _) => inner.callbacks.made.get(Key::index(key)),
-            (None, Event::Done { user, .. }) => inner.callbacks.submitted.get(*user as usize),
-            _ => None,
-        };
-        if let Some(place) = place {
-            // Writing to memory does not fail.
-            let _ = write!(to, "{place}");
+        let job = if let Event::Done { user, .. } = event { Some(*user) } else { None };
+        write_place(to, inner.callbacks.place(event.key(), job));
+    }
+
+    fn origin_of_keeper(&mut self, keeper: &Keeper<u32>, to: &mut Vec<u8>) {
+        let Some(inner) = self.0.upgrade() else { return };
+        write_place(to, inner.callbacks.place(keeper.key, Some(keeper.user)));
+    }
+}
+
+fn write_place(to: &mut Vec<u8>, place: Option<Place>) {
+    if let Some(place) = place {
+        // Writing to memory does not fail.
+        let _ = write!(to, "{place}");
+    }
+}
+
+impl Callbacks {
+    /// Where a handle was made, or without one a job.
+    fn place(&self, handle: Option<Key>, job: Option<u32>) -> Option<Place> {
+        match (handle, job) {
+            (Some(key), _) => self.made.get(key.index()),
+            (None, job) => self.submitted.get(job? as usize),
         }
     }
 }
