@@ -39,6 +39,11 @@ impl Inquiry {
         self.0.is_answered.load(Acquire)
     }
 
+    /// Whether there is no other way to it: the loop is gone.
+    pub fn is_orphaned(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
     pub(crate) fn is_pending(&self) -> bool {
         self.0.is_asked.load(Acquire) && self.0.is_asked.swap(false, AcqRel)
     }
