@@ -30,7 +30,8 @@ unpack() {
             *=*) version=$(newest "${package%%=*}" "${package#*=}") ;;
             *) version=$(newest "$package" "") ;;
         esac
-        [ -n "$version" ] || fail "apt knows no package $package (is this Debian 12, and was apt-get update run?)"
+        [ -n "$version" ] || fail "apt knows no package $package: is this Debian 12, and was apt-get update run?" \
+            "(OXUV_NO_DOWNSTREAM=1 leaves these checks out of .ci/run)"
         wanted+=("${package%%=*}=$version")
     done
     plan=$(apt-get install --simulate --no-install-recommends "${wanted[@]}") || fail "apt cannot resolve ${wanted[*]}"
@@ -40,7 +41,8 @@ unpack() {
     local all=("${wanted[@]}")
     while read -r package; do all+=("$package"); done < <(sed -nE 's/^Inst ([^ ]+) (\[[^]]*\] )?\(([^ ]+) .*/\1=\3/p' <<<"$plan")
     (cd "$tree.new/debs" && apt-get -qq -o APT::Sandbox::User=root download "${all[@]}") >&2 ||
-        fail "the packages of $name could not be fetched: $(printf '%s\n' "${all[@]}" | sort -u | tr '\n' ' ')"
+        fail "the packages of $name could not be fetched: $(printf '%s\n' "${all[@]}" | sort -u | tr '\n' ' ')" \
+            "(OXUV_NO_DOWNSTREAM=1 leaves these checks out of .ci/run)"
     for package in "$tree.new"/debs/*.deb; do
         dpkg-deb --fsys-tarfile "$package" | tar -x -C "$tree.new/root" --no-same-owner --keep-directory-symlink
     done
