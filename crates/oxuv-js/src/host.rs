@@ -84,6 +84,8 @@ pub(crate) struct Host {
     pub(crate) threads: Threads,
     /// Memory that is given back when the script has used up its own, so that somebody can say so.
     spare: Cell<Option<Persistent<Value<'static>>>>,
+    /// Some of it was given back since the last drain.
+    has_spent: Cell<bool>,
 }
 
 /// The way from a function of the script's side to its host.
@@ -135,6 +137,7 @@ impl Host {
             binder: OnceCell::new(),
             has_rest: Cell::new(false),
             spare: Cell::new(None),
+            has_spent: Cell::new(false),
             life,
             parent: Cell::new(parent),
             threads: Threads::default(),
@@ -248,6 +251,9 @@ impl Host {
         let outcome = self.call_only(ctx, &drain, ());
         if outcome == Outcome::Done {
             self.has_rest.set(false);
+            if self.has_spent.replace(false) {
+                self.set_spare_aside(ctx);
+            }
         }
         outcome
     }
@@ -284,6 +290,7 @@ impl Host {
         });
         if is_short {
             self.spare.set(None);
+            self.has_spent.set(true);
         }
         is_short
     }
