@@ -187,7 +187,9 @@ for (const name of ['ReadStream', 'WriteStream']) {
   define(name, () => streams()[name]);
   define(`File${name}`, () => streams()[name]);
 }
-Object.defineProperty(fs, '_toUnixTimestamp', { get: () => require('internal/fs/util').toTime, configurable: true });
+define('_toUnixTimestamp', () => require('internal/fs/util').toTime);
+// Linux has no modes of links.
+fs.lchmod = fs.lchmodSync = undefined;
 fs.F_OK = 0;
 fs.R_OK = 4;
 fs.W_OK = 2;

@@ -143,6 +143,7 @@ function die(error, code) {
   // Where a script has taken the function for it away, nobody is told.
   if (self._own.tellParent === undefined) native.write(2, `${require('report')(error)}\n`);
   else if (code !== 6) self._own.tellParent(error);
-  native.reallyExit(code);
+  // As in Node, a worker has one code for all exceptions.
+  native.reallyExit(code === 7 && self._own.isWorker ? 1 : code);
 }
 self._own.die = die;

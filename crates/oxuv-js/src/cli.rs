@@ -112,7 +112,11 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Arg::Long("unhandled-rejections") => {
                 let mode = text(parser.value()?)?;
                 if !REJECTION_MODES.contains(&mode.as_str()) {
-                    return Err(format!("--unhandled-rejections must be one of {}", REJECTION_MODES.join(", ")).into());
+                    return Err(format!(
+                        "invalid value for --unhandled-rejections: it is one of {}",
+                        REJECTION_MODES.join(", ")
+                    )
+                    .into());
                 }
                 options.flags.push(format!("--unhandled-rejections={mode}"));
             }

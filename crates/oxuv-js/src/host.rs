@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Timers};
+use oxuv_js_bytes::PromiseEvent;
 use rquickjs::function::{Constructor, IntoArgs};
-use rquickjs::runtime::PromiseHook;
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent, Value,
 };
@@ -69,9 +69,12 @@ pub(crate) struct Host {
     pub(crate) imports: Cell<u32>,
     /// Set when the script is to end with this code.
     ending: Cell<Option<i32>>,
-    /// Whether the script is told of promises, and by which function.
-    watches_promises: Rc<Cell<bool>>,
+    /// When the loop began and ended, in nanoseconds of the monotonic clock; negative where it has not.
+    pub(crate) loop_span: Cell<(f64, f64)>,
+    /// The function that is told of promises, if there is one.
     promise_watcher: OnceCell<Kept>,
+    /// While the steps of the script are followed: has a function find the values that are there now.
+    binder: OnceCell<Kept>,
     /// True from an exception to the next drain that comes to its end.
     has_rest: Cell<bool>,
     /// Of a worker, its course, and its end of the channel to who started it.
@@ -127,8 +130,9 @@ impl Host {
             module_hooks: OnceCell::new(),
             imports: Cell::new(0),
             ending: Cell::new(None),
-            watches_promises: Rc::default(),
+            loop_span: Cell::new((-1.0, -1.0)),
             promise_watcher: OnceCell::new(),
+            binder: OnceCell::new(),
             has_rest: Cell::new(false),
             spare: Cell::new(None),
             life,
@@ -309,6 +313,8 @@ impl Host {
                 Outcome::Threw
             }
             Ok(_) => Outcome::Stop,
+            // A worker was ended in there.
+            Err(_) if self.is_ending() => Outcome::Stop,
             Err(error) => {
                 // Only when memory or stack is short: the script's side could not even say so.
                 match &self.life {
@@ -351,26 +357,26 @@ impl Host {
 
     /// Tells a function of the script of each promise from now on: 0 it is made, 1 a `then` is to be called for it, 2 it was, 3 it is
     /// resolved.
-    pub(crate) fn watch_promises(&self, watcher: Kept) {
+    /// And what the loop is to call is bound by another one.
+    pub(crate) fn watch_promises(&self, ctx: &Ctx<'_>, watcher: Kept, binder: Kept) -> rquickjs::Result<()> {
         let _ = self.promise_watcher.set(watcher);
-        self.watches_promises.set(true);
+        let _ = self.binder.set(binder);
+        oxuv_js_bytes::watch_promises(ctx, |ctx, what, promise| host(ctx).tell_of_promise(ctx, what, promise))
     }
 
-    /// What the engine is to call for each promise. Costs little while nobody watches.
-    pub(crate) fn promise_hook(&self) -> PromiseHook {
-        let watches = self.watches_promises.clone();
-        Box::new(move |ctx, what, promise, _| {
-            if watches.get() {
-                host(&ctx).tell_of_promise(&ctx, what as i32, promise);
-            }
-        })
+    /// A function that finds the values of the script's step that are there now.
+    pub(crate) fn in_frame(&self, ctx: &Ctx<'_>, function: Kept) -> Kept {
+        let Some(binder) = self.binder.get() else { return function };
+        let bound = binder.clone().restore(ctx).and_then(|binder| binder.call((function.clone(),)));
+        // Without memory for it, it is called all the same.
+        bound.unwrap_or(function)
     }
 
-    fn tell_of_promise<'js>(&self, ctx: &Ctx<'js>, what: i32, promise: Value<'js>) {
+    fn tell_of_promise<'js>(&self, ctx: &Ctx<'js>, what: PromiseEvent, promise: Value<'js>) {
         let watcher = self.promise_watcher.get().map(|watcher| watcher.clone().restore(ctx));
         if let Some(Ok(watcher)) = watcher {
             // If memory or stack is short, the script's own work fails next.
-            let _ = watcher.call::<_, Value<'_>>((what, promise)).catch(ctx);
+            let _ = watcher.call::<_, Value<'_>>((what as i32, promise)).catch(ctx);
         }
     }
 

@@ -130,7 +130,6 @@ impl Program {
         // Node's clock of timers counts whole milliseconds.
         let lp = Loop::with_grain(Duration::from_millis(1))?;
         let host = Host::new(lp.clone(), context, options, worker)?;
-        runtime.set_promise_hook(Some(host.promise_hook()));
         let program = Program { host, lp, runtime };
         program.host.context.with(|ctx| program.boot(&ctx).catch(&ctx).map_err(|error| Error(error.to_string())))?;
         Ok(program)
@@ -192,7 +191,10 @@ impl Program {
         self.host
             .context
             .with(|ctx| self.start(&ctx, source, interrupt).catch(&ctx).map_err(|error| Error(error.to_string())))?;
+        let start = bindings::nanoseconds();
+        self.host.loop_span.set((start, -1.0));
         let end = self.lp.spin(&mut Outer(&self.host))?;
+        self.host.loop_span.set((start, bindings::nanoseconds()));
         Ok(match end {
             End::Idle => self.host.emit_exit(),
             // Who is ended by another has no code of its own.

@@ -9,7 +9,8 @@ use std::process::Stdio;
 
 use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 10] = [
+const EXAMPLES: &[&str] = &[
+    "child_pipe",
     "event_system",
     "http_hello",
     "http_proxy",
@@ -20,6 +21,7 @@ const EXAMPLES: [&str; 10] = [
     "timeout_or_immediate",
     "udp_ping",
     "unref",
+    "watch_directory",
 ];
 
 fn folder() -> PathBuf {
@@ -140,6 +142,20 @@ fn a_signal_shuts_down_cleanly() {
 }
 
 #[test]
+fn what_happens_in_a_directory_is_told() {
+    let expected = [
+        "rename note.txt is there",
+        "change note.txt has changed",
+        "rename old is there",
+        "rename note.txt is gone",
+        "rename old/note.txt is there",
+        "rename old/note.txt is gone",
+        "nobody watches any more",
+    ];
+    assert_eq!(lines("watch_directory"), expected);
+}
+
+#[test]
 fn an_echo_comes_back_whole() {
     let mut lines = lines("tcp_echo");
     // Which side hears of the end first, the kernel decides.
@@ -147,6 +163,13 @@ fn an_echo_comes_back_whole() {
     let expected =
         ["the server has a connection", "the client has got 10000005 bytes back", "the server has closed it"];
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn datagrams_are_answered() {
+    let expected =
+        ["pong 1: 6 bytes", "pong 2: 6 bytes", "pong 3: 6 bytes", "3 of 4 datagrams were answered", "the end"];
+    assert_eq!(lines("udp_ping"), expected);
 }
 
 #[test]
@@ -166,8 +189,7 @@ fn a_proxy_hands_on_piece_by_piece() {
 }
 
 #[test]
-fn datagrams_are_answered() {
-    let expected =
-        ["pong 1: 6 bytes", "pong 2: 6 bytes", "pong 3: 6 bytes", "3 of 4 datagrams were answered", "the end"];
-    assert_eq!(lines("udp_ping"), expected);
+fn text_goes_through_a_child_and_comes_back_sorted() {
+    let expected = ["the child runs", "it has exited with code 0", "sorted:", "quince", "pear", "cherry", "apple"];
+    assert_eq!(lines("child_pipe"), expected);
 }

@@ -106,7 +106,7 @@ function skip(message) {
 // How Node words the end of an ERR_INVALID_ARG_TYPE message.
 function invalidArgTypeHelper(input) {
   if (input == null) return ` Received ${input}`;
-  if (typeof input === 'function') return ` Received function ${input.name}`;
+  if (typeof input === 'function' && input.name) return ` Received function ${input.name}`;
   if (typeof input === 'object') {
     return input.constructor?.name ? ` Received an instance of ${input.constructor.name}` : ` Received ${inspect(input, { depth: -1 })}`;
   }

@@ -92,9 +92,13 @@ function activate() {
     enumerable: false,
     configurable: true,
   });
-  Object.defineProperty(Promise, 'resolve', hidden({ resolve(value) { return quietly(() => Reflect.apply(resolve, this, [value])); } }.resolve));
-  Object.defineProperty(Promise, 'reject', hidden({ reject(value) { return quietly(() => Reflect.apply(reject, this, [value])); } }.reject));
-  engine.watchPromises(watch);
+  // These look at the constructor, too.
+  const statics = {
+    resolve(value) { return quietly(() => Reflect.apply(resolve, this, [value])); },
+    reject(value) { return quietly(() => Reflect.apply(reject, this, [value])); },
+  };
+  for (const name of ['resolve', 'reject']) Object.defineProperty(Promise, name, hidden(statics[name]));
+  engine.watchPromises(watch, bind);
   // Ticks, timers and requests keep the frame from now on.
   process._own.bind = bind;
   ticks.follow(bind, () => { frame = undefined; });

@@ -15,6 +15,7 @@ class BroadcastChannel extends EventTarget {
 
   constructor(name) {
     if (arguments.length === 0) throw new codes.ERR_MISSING_ARGS('name');
+    if (typeof name === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
     super();
     this.#name = `${name}`;
     const port = native.named(this.#name);

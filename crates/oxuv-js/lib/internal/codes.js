@@ -14,7 +14,7 @@ function list(words, last) {
 // How a value that was not wanted is told of.
 function kindOf(value) {
   if (value === null || value === undefined) return `${value}`;
-  if (typeof value === 'function') return `function ${value.name}`;
+  if (typeof value === 'function' && value.name) return `function ${value.name}`;
   if (typeof value === 'object') {
     if (value.constructor?.name) return `an instance of ${value.constructor.name}`;
     return inspect(value, { depth: -1 });

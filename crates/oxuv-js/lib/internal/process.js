@@ -132,7 +132,8 @@ function printWarning(warning) {
   if (isTraced && warning.stack) text += warning.stack;
   else text += typeof warning.toString === 'function' ? `${warning}` : Error.prototype.toString.call(warning);
   if (typeof warning.detail === 'string') text += `\n${warning.detail}`;
-  native.write(2, `${text}\n`);
+  if (process._own.isWorker) process.stderr.write(`${text}\n`);
+  else native.write(2, `${text}\n`);
 }
 
 // The environment: all that is put in becomes text.

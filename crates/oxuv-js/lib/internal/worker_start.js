@@ -42,10 +42,19 @@ function fillProcess({ env, argv, kind, text, hasStdin }) {
   const define = (name, value) => Object.defineProperty(process, name, { value, writable: true, enumerable: true, configurable: true });
   define('env', require('internal/process').makeEnvironment(env));
   process.argv = [process.execPath, kind === 'file' ? text : '[worker eval]', ...argv];
-  for (const name of ['abort', 'chdir', 'initgroups', 'setegid', 'seteuid', 'setgid', 'setgroups', 'setuid']) {
+  for (const name of ['abort', 'chdir', 'disconnect', 'initgroups', 'send', 'setegid', 'seteuid', 'setgid', 'setgroups', 'setuid']) {
     const refuse = () => { throw new codes.ERR_WORKER_UNSUPPORTED_OPERATION(`process.${name}()`); };
     refuse.disabled = true;
     define(name, refuse);
+  }
+  for (const name of ['channel', 'connected']) {
+    const get = () => { throw new codes.ERR_WORKER_UNSUPPORTED_OPERATION(`process.${name}`); };
+    Object.defineProperty(process, name, { get, enumerable: false, configurable: true });
+  }
+  // The name and the port of the process are not a thread's to set.
+  for (const name of ['title', 'debugPort']) {
+    const value = process[name];
+    Object.defineProperty(process, name, { get: () => value, set() {}, enumerable: true, configurable: true });
   }
   const { umask } = process;
   define('umask', (mask) => {

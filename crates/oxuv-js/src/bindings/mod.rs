@@ -9,6 +9,7 @@ mod http;
 mod modules;
 mod net;
 mod os;
+mod perf;
 mod process;
 mod signals;
 mod stdio;
@@ -24,6 +25,7 @@ mod worker;
 
 pub(crate) use fs::Descriptors;
 pub(crate) use modules::{Load, Resolve};
+pub(crate) use process::nanoseconds;
 pub(crate) use worker::{Endpoint, Life, Problem, Threads};
 
 use rquickjs::function::Func;
@@ -47,6 +49,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "net" => net::fill(&object)?,
         "http" => http::fill(&object)?,
         "os" => os::fill(&object)?,
+        "perf" => perf::fill(&object)?,
         "process" => process::fill(&object)?,
         "signals" => signals::fill(&object)?,
         "stdio" => stdio::fill(&object)?,

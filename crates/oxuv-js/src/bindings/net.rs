@@ -49,7 +49,7 @@ fn kind_of(number: i32) -> &'static str {
     }
 }
 
-/// Looks up the addresses of a host; then `done(status, addresses)`. Hints are the system's numbers.
+/// For `dns` as well: looks up the addresses of a host; then `done(status, addresses)`. Hints are the system's numbers.
 fn lookup(ctx: Ctx<'_>, name: String, family: u32, hints: i32, done: Kept) -> i32 {
     let done = Caller::new(&ctx, done);
     let v6 = match family {

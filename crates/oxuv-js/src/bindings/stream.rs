@@ -75,7 +75,9 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn new(ctx: &Ctx<'_>, function: Kept) -> Caller {
-        Caller { host: Rc::downgrade(&host(ctx)), function }
+        let host = host(ctx);
+        let function = host.in_frame(ctx, function);
+        Caller { host: Rc::downgrade(&host), function }
     }
 
     /// Calls it with what `args` makes, and runs ticks and microtasks. If there is no memory for that, it is an exception of

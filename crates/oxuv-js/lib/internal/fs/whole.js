@@ -4,7 +4,7 @@
 const native = binding('fs');
 const { AbortError, codes: { ERR_FS_FILE_TOO_LARGE, ERR_INVALID_ARG_TYPE } } = require('internal/codes');
 const { validateBoolean } = require('internal/validators');
-const { bufferClass, bytesOf, optionsOf, request, start, sync } = require('internal/fs/util');
+const { bufferClass, bytesOf, errorOf, optionsOf, request, start, sync } = require('internal/fs/util');
 const { encode } = require('internal/fs/transfer');
 const requests = require('internal/fs/requests');
 const { nameOf, textOf, lengthOf } = require('internal/buffer_text');
@@ -12,6 +12,7 @@ const { nameOf, textOf, lengthOf } = require('internal/buffer_text');
 const PIECE = 512 * 1024;
 const PIECE_OF_UNKNOWN = 64 * 1024;
 const MOST = 2 ** 31 - 1;
+const ENOMEM = -12;
 // What is written at a time: another thread gets a copy of it.
 const WRITE_PIECE = 8 * 1024 * 1024;
 
@@ -62,11 +63,16 @@ class Pieces {
     return bytes;
   }
 
+  // Whoever hears of an error may need the memory.
+  drop() {
+    this.whole = undefined;
+    this.all = [];
+  }
+
   // Nothing is kept here afterwards.
   result(encoding) {
     const bytes = this.#joined();
-    this.whole = undefined;
-    this.all = [];
+    this.drop();
     if (encoding && encoding !== 'buffer') return textOf(bytes, nameOf(encoding));
     return bufferClass().from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
@@ -81,10 +87,14 @@ function readOptions(options) {
 function readFileSync(path, options) {
   options = readOptions(options);
   const fd = isFd(path) ? path : sync(requests.open(path, options.flag, 0o666));
+  let pieces;
   try {
-    const pieces = new Pieces(sizeOf(sync(requests.fstat(fd))));
+    pieces = new Pieces(sizeOf(sync(requests.fstat(fd))));
     while (!pieces.add(sync(pieces.request(fd))));
     return pieces.result(options.encoding);
+  } catch (error) {
+    pieces?.drop();
+    throw error ?? errorOf(ENOMEM, { syscall: 'read' });
   } finally {
     if (!isFd(path)) sync(requests.close(fd));
   }
@@ -142,29 +152,25 @@ function readAll(fd, encoding, signal, done) {
       }
       start(pieces.request(fd), (failure, piece) => {
         if (failure !== null) {
+          pieces.drop();
           done(failure);
           return;
         }
-        attempt(() => (pieces.add(piece) ? pieces.result(encoding) : undefined), (wrong, result) => {
-          if (wrong === null && result === undefined) next();
-          else done(wrong, result);
-        });
+        let result;
+        try {
+          if (pieces.add(piece)) result = pieces.result(encoding);
+        } catch (wrong) {
+          pieces.drop();
+          // Without memory for an error the engine throws null.
+          done(wrong ?? errorOf(ENOMEM, { syscall: 'read' }));
+          return;
+        }
+        if (result === undefined) next();
+        else done(null, result);
       });
     };
     next();
   });
-}
-
-// There may be no memory for it, or no such text.
-function attempt(make, done) {
-  let value;
-  try {
-    value = make();
-  } catch (error) {
-    done(error);
-    return;
-  }
-  done(null, value);
 }
 
 function readFile(path, options, done) {
