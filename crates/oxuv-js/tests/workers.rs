@@ -54,7 +54,7 @@ fn nothing_is_left_of_two_hundred_workers() {
 fn a_worker_without_memory_ends_alone() {
     let script = "
         const { Worker } = require('worker_threads');
-        for (const code of ['const all = []; for (;;) all.push(new Array(100).fill(1))', 'Promise.resolve().then(() => { let s = \"x\"; for (;;) s += s + 1; })',
+        for (const code of ['const all = []; for (;;) all.push(new Array(100).fill(1))', 'Promise.resolve().then(() => { const all = []; for (;;) all.push(\"x\".repeat(10000)); })',
           'const all = []; setInterval(() => { for (let i = 0; i < 9999; i++) all.push({}); }, 0)']) {
           new Worker(code, { eval: true }).on('error', (error) => console.log(error.code)).on('exit', (code) => console.log(code));
         }
