@@ -66,7 +66,8 @@ fn compile(name: &str, source: &str) -> Result<Vec<u8>, String> {
     let context = Context::full(&runtime).map_err(|error| error.to_string())?;
     context.with(|ctx| {
         let compiled = Module::declare(ctx.clone(), file_name(name), text);
-        let bytecode = compiled.and_then(|module| module.write(WriteOptions::default()));
+        let bytecode =
+            compiled.and_then(|module| module.write(WriteOptions { strip_source: true, ..WriteOptions::default() }));
         bytecode.catch(&ctx).map_err(|error| error.to_string())
     })
 }

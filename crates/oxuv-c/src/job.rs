@@ -5,7 +5,7 @@
 //! calls [`done`], which looks at the request's type. Between the two the request is the library's, by the promise that
 //! comes with every request: it stays valid until its callback. So neither side needs a lock.
 //!
-//! To add a kind: its structure with a place, a function for the thread, a line in [`done`] and one in [`place_of`].
+//! To add a kind: its structure with a place, a function for the thread, a line in [`other_done`] and one in [`place_of`].
 
 use std::ffi::c_void;
 use std::fmt;
@@ -181,6 +181,7 @@ pub(crate) unsafe fn cancel(loop_: *mut uv_loop_t, place: *mut Place) -> Result<
 ///
 /// # Safety
 /// `req` was submitted, and its event has just come with this result.
+#[inline]
 pub(crate) unsafe fn done(req: *mut uv_req_t, result: Result<()>) {
     // SAFETY: the function that submitted it has written its type, by which it is what each of these asks for.
     unsafe {
@@ -189,6 +190,20 @@ pub(crate) unsafe fn done(req: *mut uv_req_t, result: Result<()>) {
         }
         match (*req).r#type {
             UV_WORK => work::done(req.cast(), result),
+            _ => other_done(req, result),
+        }
+    }
+}
+
+/// As [`done`], for what takes longer than to look what it is.
+///
+/// # Safety
+/// As [`done`].
+#[inline(never)]
+unsafe fn other_done(req: *mut uv_req_t, result: Result<()>) {
+    // SAFETY: as in `done`.
+    unsafe {
+        match (*req).r#type {
             UV_GETADDRINFO => getaddrinfo::done(req.cast(), result),
             UV_GETNAMEINFO => getnameinfo::done(req.cast(), result),
             UV_RANDOM => random::done(req.cast(), result),

@@ -18,7 +18,7 @@ use crate::loop_::{Loop, User, guard, show_counts, with};
 use crate::poll::{events_of, uv_poll_t};
 use crate::tcp_connect::uv_connect_t;
 use crate::types::{
-    uv_buf_t, uv_handle_t, uv_loop_t, uv_shutdown_t, uv_stream_t, uv_timer_t, uv_watcher_t, uv_write_t,
+    uv_buf_t, uv_handle_t, uv_loop_t, uv_req_t, uv_shutdown_t, uv_stream_t, uv_timer_t, uv_watcher_t, uv_write_t,
 };
 use crate::write::{free_bufs, show_queue_size};
 
@@ -127,6 +127,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
             Event::Async { user, .. } => crate::async_::call(user.0.cast()),
             Event::NeedBuffer { key, user } => read(loop_, key, user.0.cast()),
             Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
+            Event::Done { user, result } => all_done(loop_, user.0.cast(), result),
             _ => call_other(loop_, event),
         }
     }
@@ -166,11 +167,12 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(poll, status, events_of(readiness));
                 }
             }
+            // Nothing in libuv's interface asks for it.
+            Event::Ready { .. } => {}
             Event::Exited { user, result, .. } => crate::process::exited(user.0.cast(), result),
             Event::FsEvent { user, result, .. } => crate::fs_event::happened(loop_, user.0.cast(), result),
             Event::FsPoll { user, result, .. } => crate::fs_poll::changed(loop_, user.0.cast(), result),
             Event::Signal { key, user, number } => crate::signal::call(loop_, key, user.0.cast(), number),
-            Event::Done { user, result } => crate::job::done(user.0.cast(), result),
             Event::Closed { user, .. } => {
                 let handle: *mut uv_handle_t = user.0.cast();
                 (*handle).flags |= CLOSED;
@@ -180,6 +182,24 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
             }
             // Those are `call`'s.
             _ => {}
+        }
+    }
+}
+
+/// A job has come back, and as a rule others with it: they are told one after the other.
+///
+/// # Safety
+/// As for [`call`]: a `Done` event of `req`.
+#[inline(never)]
+unsafe fn all_done(loop_: *mut uv_loop_t, req: *mut uv_req_t, result: Result<()>) {
+    // SAFETY: says the caller. The loop is one that runs; if the callback has closed it, that is all.
+    unsafe {
+        crate::job::done(req, result);
+        while let Some(event) = with(loop_, |core| core.next_done()) {
+            match event {
+                Event::Done { user, result } => crate::job::done(user.0.cast(), result),
+                _ => return call_other(loop_, event),
+            }
         }
     }
 }

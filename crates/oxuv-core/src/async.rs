@@ -1,6 +1,6 @@
 //! Async handles: waking the loop from other threads and from signal handlers.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::AcqRel, Ordering::Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Release};
 
 use oxuv_os::{Errno, Result, Shared};
 
@@ -9,12 +9,12 @@ use crate::slab::Slab;
 use crate::slots::{List, PHASE, Walk};
 use crate::{Buffers, Core, Event, Key, Kind};
 
-const PENDING: u8 = 1;
-const CLOSED: u8 = 2;
+const PENDING: u32 = 1;
+const CLOSED: u32 = 2;
 
-/// A handle's flags, shared with its senders.
+/// A handle's flags, shared with its senders: 32 bits, of which machines take one out by one instruction.
 /// `None` only in the slab's free elements.
-type State = Option<Shared<AtomicU8>>;
+type State = Option<Shared<AtomicU32>>;
 
 /// The loop's bell, shared by all senders.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ struct Bell<W> {
 /// Sends before the callback has begun are one; a send after it has begun makes it run once more.
 #[derive(Debug, Clone)]
 pub struct AsyncSender<W> {
-    state: Shared<AtomicU8>,
+    state: Shared<AtomicU32>,
     bell: Shared<Bell<W>>,
 }
 
@@ -61,12 +61,14 @@ pub(crate) struct Mailbox<W> {
     is_open: bool,
     /// A look through the handles was left before its end.
     left_open: bool,
+    /// The look is under way, and there may be jobs to be told of first.
+    has_jobs: bool,
 }
 
 impl<W: Wake> Mailbox<W> {
     pub(crate) fn new(waker: W) -> Result<Self> {
         let bell = Shared::new(Bell { rung: AtomicBool::new(false), waker })?;
-        Ok(Mailbox { states: Slab::new(), bell, is_open: false, left_open: false })
+        Ok(Mailbox { states: Slab::new(), bell, is_open: false, left_open: false, has_jobs: false })
     }
 
     pub(crate) fn close(&mut self, state: u32) {
@@ -102,9 +104,20 @@ impl<W: Wake> Mailbox<W> {
         self.is_open
     }
 
+    /// Jobs have come back, and are being told of.
+    #[inline]
+    pub(crate) fn has_jobs(&self) -> bool {
+        self.has_jobs
+    }
+
+    pub(crate) fn end_jobs(&mut self) {
+        self.has_jobs = false;
+    }
+
     /// The look under way, if any, is left before its end; or perhaps one was called for that has not begun.
     pub(crate) fn abandon(&mut self, was_called_for: bool) {
         self.left_open |= std::mem::take(&mut self.is_open) || was_called_for;
+        self.has_jobs = false;
     }
 }
 
@@ -125,7 +138,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_async_init")]
     pub fn async_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        let state = self.mailbox.states.insert(Some(Shared::new(AtomicU8::new(0))?))?;
+        let state = self.mailbox.states.insert(Some(Shared::new(AtomicU32::new(0))?))?;
         let key = self.slots.insert(Kind::Async, state, user);
         self.slots.insert_at_walk::<PHASE>(Walk::Asyncs, List::Async, key.index);
         self.set_active(key.index);
@@ -149,6 +162,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let finished = self.kernel.collect_finished();
         // Each of them is an event, and the wake-up that they came with is counted already.
         self.poll.events += finished.saturating_sub(1);
+        self.mailbox.has_jobs = finished > 0 || self.has_lost_jobs();
         // Whoever rings after this sees the bell still, and rings it; whoever rang before has marked its handle.
         self.mailbox.bell.rung.swap(false, AcqRel);
         self.mailbox.left_open = false;
@@ -159,14 +173,28 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline]
     pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
-        if self.mailbox.is_open { self.next_sent_to() } else { None }
+        if !self.mailbox.is_open {
+            return None;
+        }
+        if self.mailbox.has_jobs
+            && let Some(event) = self.next_job()
+        {
+            return Some(event);
+        }
+        if self.slots.is_over(Walk::Asyncs) {
+            self.mailbox.is_open = false;
+            return None;
+        }
+        self.next_sent_to()
+    }
+
+    #[inline(never)]
+    fn next_job(&mut self) -> Option<Event<U>> {
+        if self.mailbox.has_jobs() { self.next_returned() } else { None }
     }
 
     #[inline(never)]
     fn next_sent_to(&mut self) -> Option<Event<U>> {
-        if let Some(event) = self.next_done() {
-            return Some(event);
-        }
         while let Some(index) = self.slots.step(Walk::Asyncs) {
             let state = &self.mailbox.states[self.slots[index].state];
             if state.as_ref().is_some_and(|state| state.fetch_and(!PENDING, AcqRel) & PENDING != 0) {

@@ -210,7 +210,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let Some(path) = handle.path.take() else { continue };
             if let Err(error) = opened.and_then(|()| self.watch_path(key.index, path)) {
                 self.changes.told.fail(key, error);
-                self.watches.has_changes = true;
+                (self.watches.has_changes, self.poll.is_careful) = (true, true);
             }
         }
     }

@@ -132,7 +132,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn begin_changes(&mut self) {
         self.changes.told.may_read = true;
         self.go_on_with_changes();
-        self.watches.has_changes = true;
+        (self.watches.has_changes, self.poll.is_careful) = (true, true);
     }
 
     /// A turn begins to tell of changes.

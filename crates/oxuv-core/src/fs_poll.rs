@@ -237,6 +237,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// A look has come back: of the series under way or of an earlier one.
+    #[inline(never)]
     pub(crate) fn looked(&mut self, key: Key, start: u32, result: Result<()>) -> Option<Event<U>> {
         if !self.end_look(key, start) {
             return None;

@@ -40,11 +40,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// ENOMEM, EAGAIN when no thread can be started. The job is handed back.
     #[doc(alias = "uv_queue_work")]
+    #[inline]
     pub fn submit(&mut self, lane: Lane, job: K::Job, user: U) -> Result<Ticket, Refused<K::Job>> {
         self.submit_for(Asker::Front(user), lane, job)
     }
 
     /// As [`Core::submit`], for whoever it is.
+    #[inline(always)] // Nearly all that it takes would be to hand the job and the result on.
     pub(crate) fn submit_for(&mut self, asker: Asker<U>, lane: Lane, job: K::Job) -> Result<Ticket, Refused<K::Job>> {
         let request = match self.jobs.askers.insert(Some(asker)) {
             Ok(request) => request,
@@ -59,11 +61,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 }
                 Ok(ticket)
             }
-            Err((error, given)) => {
-                self.jobs.askers.remove(request);
-                Err(Refused { error, given })
-            }
+            Err((error, given)) => Err(self.refuse(request, error, given)),
         }
+    }
+
+    #[cold]
+    fn refuse(&mut self, request: u32, error: Errno, given: K::Job) -> Refused<K::Job> {
+        self.jobs.askers.remove(request);
+        Refused { error, given }
     }
 
     /// Takes back a job that has not begun. [`Event::Done`] tells of it with ECANCELED, later.
@@ -91,12 +96,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.jobs.lost.clear();
         self.jobs.lost.extend(numbers.rev().filter(|&number| self.jobs.askers[number].is_some()));
         if !self.jobs.lost.is_empty() {
-            self.mailbox.look_again();
+            self.have_mailbox_opened();
         }
     }
 
-    /// The next job of those that have come back.
-    pub(crate) fn next_done(&mut self) -> Option<Event<U>> {
+    /// True if some of the jobs that were lost are still to be told.
+    #[inline]
+    pub(crate) fn has_lost_jobs(&self) -> bool {
+        !self.jobs.lost.is_empty()
+    }
+
+    #[cold]
+    fn next_lost(&mut self) -> Option<Event<U>> {
         while let Some(request) = self.jobs.lost.pop() {
             let Some(asker) = self.jobs.askers.remove(request) else { continue };
             self.requests -= 1;
@@ -107,6 +118,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 }
                 Asker::FsPoll { key, start } => self.lose_look(key, start),
             }
+        }
+        None
+    }
+
+    /// What [`Core::next`] would give, if that is again a job that has come back, as the last was. It gets there quicker.
+    #[inline]
+    pub fn next_done(&mut self) -> Option<Event<U>> {
+        if self.mailbox.has_jobs() && !self.is_observed() { self.next_returned() } else { None }
+    }
+
+    /// The next job of those that have come back.
+    #[inline(always)] // Where the next event is looked for, and where another one of the same kind is.
+    pub(crate) fn next_returned(&mut self) -> Option<Event<U>> {
+        if self.has_lost_jobs()
+            && let Some(event) = self.next_lost()
+        {
+            return Some(event);
         }
         while let Some(Finished { request, job, result }) = self.kernel.next_finished() {
             let Some(asker) = self.jobs.askers.remove(request) else { continue };
@@ -123,6 +151,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 }
             }
         }
+        self.mailbox.end_jobs();
         None
     }
 }

@@ -175,7 +175,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         oxuv_os::set_nonblocking(number)
     }
 
-    #[inline]
+    #[inline(always)] // Of its callers one is in every turn.
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
         self.begin();
         if self.jobs.is_awake {
@@ -469,6 +469,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         child.kill(signal)
     }
 
+    #[inline(always)] // As `Core::submit_for`.
     fn submit(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
         self.submit_job(lane, request, job)
     }
@@ -526,11 +527,21 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         Ok(is_child)
     }
 
+    #[inline]
     fn collect_finished(&mut self) -> usize {
         self.jobs.take() + self.ring.take(&self.epoll)
     }
 
+    #[inline]
     fn next_finished(&mut self) -> Option<Finished<J>> {
         self.next_job()
+    }
+
+    fn measure_jobs(&mut self) {
+        self.jobs.observe();
+    }
+
+    fn measured_jobs(&mut self, tell: &mut dyn FnMut(crate::observe::Job)) {
+        self.jobs.observed(tell);
     }
 }

@@ -103,6 +103,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "UV_METRICS_IDLE_TIME")]
     pub fn measure_idle_time(&mut self) {
         self.counts.measures_idle = true;
+        self.poll.is_careful = true;
     }
 
     /// The nanoseconds that the loop has waited for events since [`Core::measure_idle_time`]; 0 without it.

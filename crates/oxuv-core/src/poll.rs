@@ -9,7 +9,7 @@ use crate::{Buffers, Core, Event, Key, Kind};
 #[derive(Debug, Default)]
 pub(crate) struct Poll {
     /// The batch's size, and what of it is worked off.
-    len: usize,
+    pub(crate) len: usize,
     at: usize,
     /// Events of the batch that concerned somebody.
     pub(crate) events: usize,
@@ -17,6 +17,11 @@ pub(crate) struct Poll {
     pub(crate) batches: u8,
     /// The clock's time until which this phase waits; `None` is for ever.
     deadline: Option<u64>,
+    /// There may be something to do besides to wait. Whatever is to be done sets it, so that turns that have nothing look
+    /// at this alone; it is reckoned anew by the phase that has looked at all.
+    pub(crate) is_careful: bool,
+    /// The front has work of its own to do: the next wait is none.
+    skips_wait: bool,
     /// Why the kernel can wait no more.
     pub(crate) fault: Option<Errno>,
 }
@@ -38,8 +43,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             || !self.waits_for_something()
             || !self.slots.is_empty(List::Idle)
             || !self.pending.is_empty()
-            || !self.slots.is_empty(List::Closing)
-            || self.mailbox.needs_a_look();
+            || !self.slots.is_empty(List::Closing);
         if has_work {
             return Some(0);
         }
@@ -52,15 +56,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
         self.poll.batches = BATCHES;
-        if self.counts.measures_idle || self.watches.must_look_after() || self.processes.have_ended() {
+        debug_assert!(self.poll.is_careful || !self.must_be_careful());
+        if self.poll.is_careful {
             return self.poll_with_care(timeout);
         }
         self.set_deadline(timeout);
         self.wait_now(timeout);
-        if self.mailbox.needs_a_look() {
-            self.open_mailbox();
-        }
-        self.poll.len > 0 || self.mailbox.is_open()
+        self.poll.len > 0
+    }
+
+    /// True if there is something to do besides to wait.
+    fn must_be_careful(&self) -> bool {
+        let has_some = self.watches.must_look_after() || self.processes.have_ended();
+        has_some || self.mailbox.needs_a_look() || self.counts.measures_idle || self.is_observed()
     }
 
     /// As [`Core::poll`], when there is more to it than to wait.
@@ -70,9 +78,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if must_retry {
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
-        if self.watches.must_tell() || self.processes.have_ended() {
+        if self.has_to_tell() {
             timeout = Some(0);
         }
+        self.poll.skips_wait = false;
         if self.processes.have_ended() {
             // Those born before them have ended, too, perhaps.
             self.look_after_unwatched();
@@ -90,8 +99,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
-        let has_more = self.watches.must_tell() || self.processes.have_ended();
-        self.poll.len > 0 || self.mailbox.is_open() || has_more
+        self.poll.is_careful = self.must_be_careful() || self.signals.are_due();
+        self.poll.len > 0 || self.mailbox.is_open() || self.watches.must_tell() || self.processes.have_ended()
+    }
+
+    /// True if there is something to tell of, whatever the kernel says.
+    pub(crate) fn has_to_tell(&self) -> bool {
+        let has_some = self.watches.must_tell() || self.processes.have_ended();
+        has_some || self.mailbox.needs_a_look() || self.poll.skips_wait
+    }
+
+    /// Has the next poll phase look for events without waiting: for a front that has something to do besides.
+    pub fn skip_wait(&mut self) {
+        self.poll.skips_wait = true;
+        self.poll.is_careful = true;
+    }
+
+    /// Has the mailbox opened in the next poll phase although nobody rings.
+    pub(crate) fn have_mailbox_opened(&mut self) {
+        self.mailbox.look_again();
+        self.poll.is_careful = true;
     }
 
     #[inline]
@@ -119,16 +146,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 if let Some(event) = self.dispatch(ready) {
                     return Some(event);
                 }
-            } else if let Some(event) = self.next_failed_poll() {
-                return Some(event);
-            } else if let Some(event) = self.next_exit() {
-                return Some(event);
-            } else if let Some(event) = self.next_signal() {
+            } else if self.poll.is_careful
+                && let Some(event) = self.next_of_the_last()
+            {
                 return Some(event);
             } else if !self.wait_again() {
                 return None;
             }
         }
+    }
+
+    /// What is told when all else of a batch is worked off.
+    #[cold]
+    fn next_of_the_last(&mut self) -> Option<Event<U>> {
+        self.next_failed_poll().or_else(|| self.next_exit()).or_else(|| self.next_signal())
     }
 
     /// Waits once more where that is called for: after a full batch, or when no event concerned anybody and there is
@@ -181,6 +212,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers, and measures it where that is wanted.
     fn wait(&mut self, timeout: Option<u64>) {
+        if self.is_observed() {
+            return self.wait_observed(timeout);
+        }
+        self.wait_unobserved(timeout);
+    }
+
+    #[inline]
+    pub(crate) fn wait_unobserved(&mut self, timeout: Option<u64>) {
         let is_measured = self.counts.measures_idle && timeout != Some(0);
         if is_measured {
             self.counts.begin_idle(self.now);
@@ -263,6 +302,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn abandon_poll(&mut self) {
         // A wake-up among them is not said again.
         self.mailbox.abandon(self.poll.at < self.poll.len);
+        self.poll.is_careful = true;
         self.abandon_signals();
         (self.poll.at, self.poll.len) = (0, 0);
         self.counts.add(std::mem::take(&mut self.poll.events));

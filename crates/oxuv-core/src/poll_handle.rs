@@ -68,6 +68,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let key = self.slots.key(index);
         if !self.watches.failed.contains(&key) {
             self.watches.failed.push(key);
+            self.poll.is_careful = true;
         }
     }
 

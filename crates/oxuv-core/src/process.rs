@@ -271,6 +271,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.forget_unwatched(index);
         self.processes.slab[state].exit = Some(exit);
         self.processes.ended.push(ended);
+        self.poll.is_careful = true;
         true
     }
 

@@ -222,7 +222,16 @@ impl<J: Job> RingJobs<J> {
     }
 
     /// Collects what has come back by now, and returns how much that is.
+    #[inline]
     pub(crate) fn take(&mut self, epoll: &Epoll) -> usize {
+        if matches!(self.state, State::Unused | State::Off) {
+            return self.early.len();
+        }
+        self.take_completed(epoll)
+    }
+
+    #[inline(never)]
+    fn take_completed(&mut self, epoll: &Epoll) -> usize {
         self.ready = match self.ring() {
             Some(ring) if ring.is_of_this_process() => ring.completed(),
             _ => 0,
@@ -236,6 +245,12 @@ impl<J: Job> RingJobs<J> {
             self.state = State::Off;
         }
         self.ready + self.early.len()
+    }
+
+    /// True if something of what was collected is left.
+    #[inline]
+    pub(crate) fn has_returned(&self) -> bool {
+        self.ready > 0 || !self.early.is_empty()
     }
 
     /// The next of what was collected.

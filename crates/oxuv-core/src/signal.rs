@@ -65,6 +65,11 @@ impl Signals {
         self.handles[state].owed > 0
     }
 
+    /// True if signals are told of in this poll phase.
+    pub(crate) fn are_due(&self) -> bool {
+        self.are_due
+    }
+
     pub(crate) fn remove(&mut self, state: u32) {
         self.handles.remove(state);
     }
@@ -205,7 +210,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn catch_up(&mut self) {
         self.hand_on_signals();
         if !self.signals.caught.is_empty() && !self.signals.are_due {
-            self.mailbox.look_again();
+            self.have_mailbox_opened();
         }
     }
 
@@ -215,7 +220,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         loop {
             if self.signals.caught.try_reserve(self.signals.watchers.len()).is_err() {
                 self.signals.is_behind = true;
-                self.mailbox.look_again();
+                self.have_mailbox_opened();
                 return;
             }
             let Some(number) = self.kernel.next_signal() else { return };
@@ -234,6 +239,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn look_for_signals(&mut self) {
         if self.kernel.signals_have_come() || !self.signals.caught.is_empty() || self.signals.is_behind {
             self.signals.are_due = true;
+            self.poll.is_careful = true;
         }
     }
 
@@ -265,7 +271,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         (self.signals.are_due, self.signals.left) = (false, None);
         if !self.signals.caught.is_empty() {
             // It came meanwhile, and is for the next turn.
-            self.mailbox.look_again();
+            self.have_mailbox_opened();
         }
         None
     }
@@ -304,7 +310,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.end_one_shot();
         self.signals.left = None;
         if self.signals.are_due {
-            self.mailbox.look_again();
+            self.have_mailbox_opened();
         }
     }
 

@@ -31,12 +31,16 @@ impl<T: Default> Slab<T> {
     }
 
     /// Adds an element, without effect when memory is short.
+    #[inline]
     pub(crate) fn insert(&mut self, value: T) -> Result<u32> {
+        let Some(index) = self.free.pop() else { return self.push(value) };
+        self.elements[index as usize] = value;
+        Ok(index)
+    }
+
+    #[cold]
+    fn push(&mut self, value: T) -> Result<u32> {
         self.reserve()?;
-        if let Some(index) = self.free.pop() {
-            self.elements[index as usize] = value;
-            return Ok(index);
-        }
         self.elements.push(value);
         Ok((self.elements.len() - 1) as u32)
     }
@@ -63,6 +67,7 @@ impl<T: Default> Slab<T> {
     }
 
     /// Takes an element out.
+    #[inline]
     pub(crate) fn remove(&mut self, index: u32) -> T {
         self.free.push(index);
         std::mem::take(&mut self.elements[index as usize])

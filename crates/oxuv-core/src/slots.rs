@@ -436,6 +436,12 @@ impl<U: Copy + Default> Slots<U> {
         Some(index)
     }
 
+    /// True if a walk has no element left.
+    #[inline]
+    pub(crate) fn is_over(&self, walk: Walk) -> bool {
+        self.cursors[walk as usize] < SENTINELS
+    }
+
     /// Begins a walk over all handles.
     pub(crate) fn walk_all(&mut self) -> AllHandles {
         let outer = (self.walking, self.next_of_all());

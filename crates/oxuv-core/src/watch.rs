@@ -233,6 +233,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn retry_later(&mut self, index: u32) {
         self.unwatch(index);
         self.watches.retries.push(self.slots.key(index));
+        self.poll.is_careful = true;
     }
 
     /// The kernel has forgotten what it was told: has it told anew. There is room in the list for all.
@@ -273,7 +274,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Ok(()) => {}
                 Err(Errno::EBADF | Errno::EPERM) if self.slots[index].kind == Kind::Poll => self.fail_to_poll(index),
                 // Short of memory, or of the watches that the system allows a user.
-                Err(_) => self.watches.retries.push(key),
+                Err(_) => {
+                    self.watches.retries.push(key);
+                    self.poll.is_careful = true;
+                }
             }
         }
         self.watches.unsynced.clear();

@@ -76,6 +76,10 @@ for (const name of ['Performance', 'PerformanceEntry', 'PerformanceMark', 'Perfo
   defineLazy(name, () => requireLibrary('internal/performance')[name]);
 }
 defineLazy('performance', () => requireLibrary('internal/performance').performance, true);
+defineLazy('MessageChannel', () => requireLibrary('internal/message_port').MessageChannel);
+defineLazy('MessagePort', () => requireLibrary('internal/message_port').MessagePort);
+defineLazy('MessageEvent', () => requireLibrary('internal/message_event').MessageEvent);
+defineLazy('BroadcastChannel', () => requireLibrary('internal/broadcast_channel').BroadcastChannel);
 defineLazy('structuredClone', () => requireLibrary('internal/structured_clone').structuredClone, true);
 
 // The engine's own gives its error no message.

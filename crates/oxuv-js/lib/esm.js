@@ -243,4 +243,4 @@ function run(url) {
   });
 }
 
-module.exports = { markedUrl, resolve, runMain, runText, toPath, toUrl };
+module.exports = { markedUrl, resolve, run, runMain, runText, toPath, toUrl };

@@ -352,4 +352,10 @@ function isEventTarget(value) {
   return typeof value?.addEventListener === 'function' && typeof value.removeEventListener === 'function';
 }
 
+Object.defineProperty(EventEmitter, 'EventEmitterAsyncResource', {
+  get: () => require('internal/events_resource').EventEmitterAsyncResource,
+  enumerable: true,
+  configurable: true,
+});
+
 module.exports = EventEmitter;

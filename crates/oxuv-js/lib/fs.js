@@ -16,6 +16,9 @@ const watches = lazy('internal/fs/watch');
 const watchedFiles = lazy('internal/fs/watch_file');
 const fs = exports;
 
+// While the script's steps are followed, a callback finds the values that are there now.
+const bound = (callback) => (process._own.bind === undefined ? callback : process._own.bind(callback));
+
 // The callback comes last; arguments between it and the first may be left out.
 function takeCallback(args, count) {
   const found = args.findLastIndex((arg, index) => index > 0 && typeof arg === 'function');
@@ -39,7 +42,7 @@ for (const name of ['access', 'open', 'close', 'lstat', 'fstat', 'statfs', 'mkdi
     const callback = takeCallback(args, make.length);
     if (CALLBACK_FIRST.has(name)) checkCallback(callback);
     const made = make(...args);
-    start(made, checkCallback(callback));
+    start(made, bound(checkCallback(callback)));
   });
   fs[`${name}Sync`] = named(`${name}Sync`, (...args) => sync(make(...args)));
 }
@@ -75,7 +78,7 @@ for (const [names, from] of [[['truncate', 'realpath'], several], [['rm', 'rmdir
       const callback = takeCallback(args, 2);
       if (CALLBACK_FIRST.has(name)) checkCallback(callback, name === 'opendir' ? 'callback' : 'cb');
       while (args.length < 2) args.push(undefined);
-      from()[name](...args, callback);
+      from()[name](...args, bound(callback));
     });
     fs[`${name}Sync`] = named(`${name}Sync`, (...args) => from()[`${name}Sync`](...args));
   }
@@ -83,7 +86,7 @@ for (const [names, from] of [[['truncate', 'realpath'], several], [['rm', 'rmdir
 fs.realpath.native = named('native', (...args) => {
   const callback = takeCallback(args, 2);
   checkCallback(callback);
-  start(requests.realpath(...args), callback);
+  start(requests.realpath(...args), bound(callback));
 });
 fs.realpathSync.native = named('native', (path, options) => sync(requests.realpath(path, options)));
 
@@ -113,13 +116,13 @@ fs.existsSync = function existsSync(path) {
 fs.readFile = function readFile(path, options, callback) {
   callback ||= options;
   checkCallback(callback);
-  whole().readFile(typeof path === 'number' ? path : toPath(path), options, callback);
+  whole().readFile(typeof path === 'number' ? path : toPath(path), options, bound(callback));
 };
 fs.readFileSync = function readFileSync(path, options) { return whole().readFileSync(path, options); };
 fs.writeFile = function writeFile(path, data, options, callback) {
   callback ||= options;
   checkCallback(callback);
-  whole().writeFile(path, data, options, callback);
+  whole().writeFile(path, data, options, bound(callback));
 };
 fs.writeFileSync = function writeFileSync(path, data, options) { whole().writeFileSync(path, data, options); };
 fs.appendFile = function appendFile(path, data, options, callback) {
@@ -132,7 +135,7 @@ fs.appendFileSync = function appendFileSync(path, data, options) { whole().write
 // The callbacks of these get what was read into or written from, too.
 for (const [name, what] of [['read', 'buffer'], ['write', 'buffer'], ['readv', 'buffers'], ['writev', 'buffers']]) {
   fs[name] = named(name, (...args) => {
-    const callback = checkCallback(takeCallback(args, args.length));
+    const callback = bound(checkCallback(takeCallback(args, args.length)));
     const made = transfer()[name](...args);
     if (made.isEmpty) process.nextTick(callback, null, 0, made[what]);
     else start(made, (error, count) => callback(error, error === null ? count : 0, made[what]));
@@ -184,7 +187,9 @@ for (const name of ['ReadStream', 'WriteStream']) {
   define(name, () => streams()[name]);
   define(`File${name}`, () => streams()[name]);
 }
-Object.defineProperty(fs, '_toUnixTimestamp', { get: () => require('internal/fs/util').toTime, configurable: true });
+define('_toUnixTimestamp', () => require('internal/fs/util').toTime);
+// Linux has no modes of links.
+fs.lchmod = fs.lchmodSync = undefined;
 fs.F_OK = 0;
 fs.R_OK = 4;
 fs.W_OK = 2;

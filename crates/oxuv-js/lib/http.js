@@ -11,6 +11,11 @@ const { Server } = require('internal/http/server');
 const agents = require('internal/http/agent');
 const { ClientRequest } = require('internal/http/client');
 
+if (/(?:^|,)\s*http\s*(?:,|$)/i.test(process.env.NODE_DEBUG)) {
+  process.emitWarning("Setting the NODE_DEBUG environment variable to 'http' can expose sensitive data " +
+    '(such as passwords, tokens and authentication headers) in the resulting log.');
+}
+
 function createServer(options, requestListener) {
   return new Server(options, requestListener);
 }

@@ -73,7 +73,7 @@ self.openStdin = function openStdin() {
   return self.stdin;
 };
 // Listeners for signals come and go by the functions of all listeners.
-const isSignal = (name) => typeof name === 'string' && name.startsWith('SIG');
+const isSignal = (name) => !self._own.isWorker && typeof name === 'string' && name.startsWith('SIG');
 self.on('newListener', (name) => { if (isSignal(name)) require('internal/signals').added(name); });
 self.on('removeListener', (name) => { if (isSignal(name)) require('internal/signals').removed(name); });
 self.on('warning', (warning) => require('internal/process').printWarning(warning));
@@ -140,7 +140,10 @@ hidden('_triggerUncaught', self._fatalException);
 
 function die(error, code) {
   error = reason(error);
-  native.write(2, `${require('report')(error)}\n`);
-  native.reallyExit(code);
+  // Where a script has taken the function for it away, nobody is told.
+  if (self._own.tellParent === undefined) native.write(2, `${require('report')(error)}\n`);
+  else if (code !== 6) self._own.tellParent(error);
+  // As in Node, a worker has one code for all exceptions.
+  native.reallyExit(code === 7 && self._own.isWorker ? 1 : code);
 }
 self._own.die = die;

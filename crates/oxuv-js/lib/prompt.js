@@ -108,8 +108,8 @@ function print(value) {
 function show(error) {
   keep('_error', error);
   if (error instanceof InternalError && error.message === 'interrupted') {
-    error = Object.assign(new Error('Script execution was interrupted by `SIGINT`'), { code: 'ERR_SCRIPT_EXECUTION_INTERRUPTED' });
-    error.stack = `${error}`;
+    write(1, 'Uncaught Error: Script execution was interrupted by `SIGINT`\n');
+    return;
   }
   // What the library did before the line's own calls is nothing to who typed it.
   const told = text(error);

@@ -13,10 +13,19 @@ let last = first;
 // The place in the first chunk whose turn it is.
 let at = 0;
 
+// While the steps of the script are followed: what keeps a callback's frame, and what forgets the one of the last microtask.
+let bind;
+let forget;
+function follow(toBind, toForget) {
+  bind = toBind;
+  forget = toForget;
+}
+
 function nextTick(callback, ...args) {
   if (typeof callback !== 'function') throw new errors.codes.ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
   if (process._exiting) return;
   if (last.places.length === CHUNK) last = last.next = { places: [], next: undefined };
+  if (bind !== undefined) callback = bind(callback);
   last.places.push(callback, args.length === 0 ? undefined : args);
 }
 
@@ -48,6 +57,7 @@ const enqueue = globalThis.queueMicrotask;
 
 function queueMicrotask(callback) {
   if (typeof callback !== 'function') throw new errors.codes.ERR_INVALID_ARG_TYPE('callback', 'Function', callback);
+  if (bind !== undefined) callback = bind(callback);
   enqueue(() => {
     try {
       callback();
@@ -61,11 +71,13 @@ function queueMicrotask(callback) {
 function drain() {
   if (!hasTicks() && !hasRejections()) {
     runMicrotasks();
+    forget?.();
     if (!hasTicks() && !hasRejections()) return;
   }
   do {
     runTicks();
     runMicrotasks();
+    forget?.();
   } while (hasTicks() || processRejections());
 }
 
@@ -163,4 +175,4 @@ function setRejectionMode(value) {
   mode = value;
 }
 
-module.exports = { nextTick, queueMicrotask, drain, rejection, setRejectionMode };
+module.exports = { nextTick, enqueue, follow, queueMicrotask, drain, rejection, setRejectionMode };

@@ -2,10 +2,10 @@
 'use strict';
 
 const process = require('process');
+const own = process._own;
 const native = binding('timers');
 const errors = require('errors');
 const { drain } = require('ticks');
-const { apply } = Reflect;
 
 const LONGEST = 2 ** 31 - 1;
 // Of a timer: its number while it waits, 0 else.
@@ -38,7 +38,7 @@ class Timeout {
     }
     this._idleTimeout = after;
     this._idleStart = null;
-    this._onTimeout = callback;
+    this._onTimeout = own.bind === undefined ? callback : own.bind(callback);
     this._timerArgs = args;
     this._repeat = isRepeat ? after : null;
     this._destroyed = false;
@@ -93,32 +93,33 @@ class Timeout {
 // The timers that the loop's side has, by their numbers, and the numbers that are free.
 const byKey = [undefined];
 const free = [];
-// Those started since the last call to the loop's side, which costs as much for many as for one: the time that they count from,
-// then a number and a duration for each.
-const MOST = 256;
-const staged = [0];
+// Those started since the last call to the loop's side, which costs as much for many as for one: a number and a duration for each,
+// all counted from the same time.
+const staged = new Int32Array(128);
+let stagedEnd = 0;
+let stagedFrom = 0;
 
 function start(timer, from) {
   if (timer[kKey]) leave(timer);
-  if (from !== staged[0] || staged.length > MOST) {
+  if (from !== stagedFrom || stagedEnd === 128) {
     flush();
-    staged[0] = from;
+    stagedFrom = from;
   }
   const key = free.length !== 0 ? free.pop() : byKey.length;
   byKey[key] = timer;
   timer._idleStart = from;
   timer[kKey] = key;
-  staged.push(timer[kRefed] ? key : -key, timer._idleTimeout | 0);
+  staged[stagedEnd] = timer[kRefed] ? key : -key;
+  staged[stagedEnd + 1] = timer._idleTimeout;
+  stagedEnd += 2;
 }
 
 // Hands over what was started: before the loop's side goes on, and before it is asked of any of it.
 function flush() {
-  if (staged.length === 1) return;
-  try {
-    apply(native.insert, undefined, staged);
-  } finally {
-    staged.length = 1;
-  }
+  if (stagedEnd === 0) return;
+  const end = stagedEnd;
+  stagedEnd = 0;
+  native.insert(stagedFrom, end, staged);
 }
 
 function leave(timer) {
@@ -126,9 +127,8 @@ function leave(timer) {
   timer[kKey] = 0;
   byKey[key] = undefined;
   // Many a timer is stopped before the loop's side has heard of it.
-  const place = staged.length - 2;
-  if (place > 0 && Math.abs(staged[place]) === key) {
-    staged.length = place;
+  if (stagedEnd !== 0 && Math.abs(staged[stagedEnd - 2]) === key) {
+    stagedEnd -= 2;
     free.push(key);
     return;
   }
@@ -244,7 +244,7 @@ let refedImmediates = 0;
 
 class Immediate {
   constructor(callback, args) {
-    this._onImmediate = callback;
+    this._onImmediate = own.bind === undefined ? callback : own.bind(callback);
     this._argv = args;
     this._destroyed = false;
     this[kRefed] = true;

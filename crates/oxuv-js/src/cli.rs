@@ -33,13 +33,24 @@ Options:
       --no-deprecation, --throw-deprecation, --trace-deprecation
                           what becomes of warnings of old functions
       --expose-gc         the global function gc()
+      --max-http-header-size BYTES
+                          how long the head of a message of HTTP may be: 16384
+      --insecure-http-parser
+                          takes what is not quite HTTP
   -h, --help              print this
   -v, --version           print the version
 ";
 
 /// Options that the script's side acts upon, as in Node; it also finds them in `process.execArgv`.
-const FLAGS: &[&str] =
-    &["no-warnings", "trace-warnings", "no-deprecation", "throw-deprecation", "trace-deprecation", "expose-gc"];
+const FLAGS: &[&str] = &[
+    "no-warnings",
+    "trace-warnings",
+    "no-deprecation",
+    "throw-deprecation",
+    "trace-deprecation",
+    "expose-gc",
+    "insecure-http-parser",
+];
 
 const REJECTION_MODES: &[&str] = &["throw", "strict", "warn", "none", "warn-with-error-codes"];
 
@@ -101,11 +112,20 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Arg::Long("unhandled-rejections") => {
                 let mode = text(parser.value()?)?;
                 if !REJECTION_MODES.contains(&mode.as_str()) {
-                    return Err(format!("--unhandled-rejections must be one of {}", REJECTION_MODES.join(", ")).into());
+                    return Err(format!(
+                        "invalid value for --unhandled-rejections: it is one of {}",
+                        REJECTION_MODES.join(", ")
+                    )
+                    .into());
                 }
                 options.flags.push(format!("--unhandled-rejections={mode}"));
             }
             Arg::Long(name) if FLAGS.contains(&name) => options.flags.push(format!("--{name}")),
+            Arg::Long("max-http-header-size") => {
+                let size =
+                    text(parser.value()?)?.parse::<u32>().map_err(|_| "--max-http-header-size must be a number")?;
+                options.flags.push(format!("--max-http-header-size={size}"));
+            }
             Arg::Long("max-memory") => {
                 let mib = text(parser.value()?)?;
                 let bytes = mib.parse::<usize>().ok().filter(|mib| *mib > 0).and_then(|mib| mib.checked_mul(1 << 20));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Timers};
+use oxuv_js_engine::PromiseEvent;
 use rquickjs::function::{Constructor, IntoArgs};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent, Value,
@@ -68,6 +69,12 @@ pub(crate) struct Host {
     pub(crate) imports: Cell<u32>,
     /// Set when the script is to end with this code.
     ending: Cell<Option<i32>>,
+    /// When the loop began and ended, in nanoseconds of the monotonic clock; negative where it has not.
+    pub(crate) loop_span: Cell<(f64, f64)>,
+    /// The function that is told of promises, if there is one.
+    promise_watcher: OnceCell<Kept>,
+    /// While the steps of the script are followed: has a function find the values that are there now.
+    binder: OnceCell<Kept>,
     /// True from an exception to the next drain that comes to its end.
     has_rest: Cell<bool>,
     /// Of a worker, its course, and its end of the channel to who started it.
@@ -77,6 +84,8 @@ pub(crate) struct Host {
     pub(crate) threads: Threads,
     /// Memory that is given back when the script has used up its own, so that somebody can say so.
     spare: Cell<Option<Persistent<Value<'static>>>>,
+    /// Some of it was given back since the last drain.
+    has_spent: Cell<bool>,
 }
 
 /// The way from a function of the script's side to its host.
@@ -123,8 +132,12 @@ impl Host {
             module_hooks: OnceCell::new(),
             imports: Cell::new(0),
             ending: Cell::new(None),
+            loop_span: Cell::new((-1.0, -1.0)),
+            promise_watcher: OnceCell::new(),
+            binder: OnceCell::new(),
             has_rest: Cell::new(false),
             spare: Cell::new(None),
+            has_spent: Cell::new(false),
             life,
             parent: Cell::new(parent),
             threads: Threads::default(),
@@ -238,6 +251,9 @@ impl Host {
         let outcome = self.call_only(ctx, &drain, ());
         if outcome == Outcome::Done {
             self.has_rest.set(false);
+            if self.has_spent.replace(false) {
+                self.set_spare_aside(ctx);
+            }
         }
         outcome
     }
@@ -274,6 +290,7 @@ impl Host {
         });
         if is_short {
             self.spare.set(None);
+            self.has_spent.set(true);
         }
         is_short
     }
@@ -303,6 +320,8 @@ impl Host {
                 Outcome::Threw
             }
             Ok(_) => Outcome::Stop,
+            // A worker was ended in there.
+            Err(_) if self.is_ending() => Outcome::Stop,
             Err(error) => {
                 // Only when memory or stack is short: the script's side could not even say so.
                 match &self.life {
@@ -343,12 +362,42 @@ impl Host {
         }
     }
 
+    /// Tells a function of the script of each promise from now on: 0 it is made, 1 a `then` is to be called for it, 2 it was, 3 it is
+    /// resolved.
+    /// And what the loop is to call is bound by another one.
+    pub(crate) fn watch_promises(&self, ctx: &Ctx<'_>, watcher: Kept, binder: Kept) -> rquickjs::Result<()> {
+        let _ = self.promise_watcher.set(watcher);
+        let _ = self.binder.set(binder);
+        oxuv_js_engine::watch_promises(ctx, |ctx, what, promise| host(ctx).tell_of_promise(ctx, what, promise))
+    }
+
+    /// A function that finds the values of the script's step that are there now.
+    pub(crate) fn in_frame(&self, ctx: &Ctx<'_>, function: Kept) -> Kept {
+        let Some(binder) = self.binder.get() else { return function };
+        let bound = binder.clone().restore(ctx).and_then(|binder| binder.call((function.clone(),)));
+        // Without memory for it, it is called all the same.
+        bound.unwrap_or(function)
+    }
+
+    fn tell_of_promise<'js>(&self, ctx: &Ctx<'js>, what: PromiseEvent, promise: Value<'js>) {
+        let watcher = self.promise_watcher.get().map(|watcher| watcher.clone().restore(ctx));
+        if let Some(Ok(watcher)) = watcher {
+            // If memory or stack is short, the script's own work fails next.
+            let _ = watcher.call::<_, Value<'_>>((what as i32, promise)).catch(ctx);
+        }
+    }
+
     /// The script ends with this code: nothing of it is called any more.
     pub(crate) fn end(&self, code: i32) {
-        if !self.is_ending() {
-            self.ending.set(Some(code));
-            // Handles that are open would keep it running.
-            self.lp.stop();
+        if self.ending.get().is_some() {
+            return;
+        }
+        self.ending.set(Some(code));
+        // Handles that are open would keep it running.
+        self.lp.stop();
+        if let Some(life) = &self.life {
+            // What runs of a worker's script ends where it is.
+            life.stop();
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use oxuv::node::{End, Platform};
 use oxuv::{Async, Loop};
-use oxuv_js_bytes::CountAll;
+use oxuv_js_engine::CountAll;
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
 
 use crate::bindings::{Endpoint, Life};
@@ -191,7 +191,10 @@ impl Program {
         self.host
             .context
             .with(|ctx| self.start(&ctx, source, interrupt).catch(&ctx).map_err(|error| Error(error.to_string())))?;
+        let start = bindings::nanoseconds();
+        self.host.loop_span.set((start, -1.0));
         let end = self.lp.spin(&mut Outer(&self.host))?;
+        self.host.loop_span.set((start, bindings::nanoseconds()));
         Ok(match end {
             End::Idle => self.host.emit_exit(),
             // Who is ended by another has no code of its own.

@@ -122,6 +122,8 @@ fn what_is_no_error_is_shown_too() {
     ] {
         check(&eval(&format!("throw {value}")), 1, &[said]);
     }
+    let ran = run(program().args(["--max-memory", "64", "-e", "throw null"]), None);
+    check(&ran, 1, &["Uncaught:\nnull\n"]);
     check(&eval("Promise.reject('reason')"), 1, &["\"reason\"", "ERR_UNHANDLED_REJECTION"]);
 }
 

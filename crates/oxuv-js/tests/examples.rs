@@ -2,11 +2,27 @@
 
 mod runner;
 
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
-use runner::{program, run};
+use runner::{program, run, wait};
 
-const EXAMPLES: [&str; 5] = ["event_system", "late_timer", "phases", "timeout_or_immediate", "unref"];
+const EXAMPLES: &[&str] = &[
+    "child_pipe",
+    "event_system",
+    "http_hello",
+    "http_proxy",
+    "late_timer",
+    "phases",
+    "shutdown",
+    "tcp_echo",
+    "timeout_or_immediate",
+    "udp_ping",
+    "unref",
+    "watch_directory",
+];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/js")
@@ -103,4 +119,77 @@ fn events_are_made_by_hand() {
         "listeners to greetings: 0",
     ];
     assert_eq!(lines("event_system"), expected);
+}
+
+#[test]
+fn a_signal_shuts_down_cleanly() {
+    let mut child = program().arg(folder().join("shutdown.js")).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let listening = out.next().unwrap();
+    let port: u16 = listening.strip_prefix("listening on port ").unwrap().parse().unwrap();
+    let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let mut greeting = [0; 6];
+    client.read_exact(&mut greeting).unwrap();
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    let mut rest = String::new();
+    client.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "bye\n");
+    drop(client);
+    let lines: Vec<_> = out.collect();
+    assert_eq!(lines, ["SIGTERM: 1 connection(s) to end", "server closed", "exit with 3"]);
+    assert_eq!(wait(&mut child).unwrap().code(), Some(3));
+}
+
+#[test]
+fn what_happens_in_a_directory_is_told() {
+    let expected = [
+        "rename note.txt is there",
+        "change note.txt has changed",
+        "rename old is there",
+        "rename note.txt is gone",
+        "rename old/note.txt is there",
+        "rename old/note.txt is gone",
+        "nobody watches any more",
+    ];
+    assert_eq!(lines("watch_directory"), expected);
+}
+
+#[test]
+fn an_echo_comes_back_whole() {
+    let mut lines = lines("tcp_echo");
+    // Which side hears of the end first, the kernel decides.
+    lines[1..].sort();
+    let expected =
+        ["the server has a connection", "the client has got 10000005 bytes back", "the server has closed it"];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn datagrams_are_answered() {
+    let expected =
+        ["pong 1: 6 bytes", "pong 2: 6 bytes", "pong 3: 6 bytes", "3 of 4 datagrams were answered", "the end"];
+    assert_eq!(lines("udp_ping"), expected);
+}
+
+#[test]
+fn a_server_greets_on_one_connection() {
+    let expected = [
+        "/: 200 Hello, World!",
+        "/?name=Ada: 200 Hello, Ada!, on the same connection",
+        "/elsewhere: 404 there is nothing here, on the same connection",
+        "closed",
+    ];
+    assert_eq!(lines("http_hello"), expected);
+}
+
+#[test]
+fn a_proxy_hands_on_piece_by_piece() {
+    assert_eq!(lines("http_proxy"), ["sent 33554432 bytes, got 33554432 back", "in little memory"]);
+}
+
+#[test]
+fn text_goes_through_a_child_and_comes_back_sorted() {
+    let expected = ["the child runs", "it has exited with code 0", "sorted:", "quince", "pear", "cherry", "apple"];
+    assert_eq!(lines("child_pipe"), expected);
 }

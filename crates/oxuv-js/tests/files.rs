@@ -1,49 +1,25 @@
 //! Files, bytes, paths and URLs: scripts of `tests/scripts/files` print what Node prints of them. And what standard input and
 //! output do as file, pipe, and nothing.
 
+#[path = "runner/compare.rs"]
+mod compare;
+#[path = "runner/folder.rs"]
+mod folder;
 mod runner;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::process::Stdio;
 
+use compare::compare;
+use folder::Folder;
 use runner::{program, run, scratch, wait};
 
 #[test]
 fn scripts_print_what_they_print_in_node() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/files");
-    let mut count = 0;
-    for entry in fs::read_dir(folder).unwrap() {
-        let script = entry.unwrap().path();
-        if script.extension() != Some(OsStr::new("js")) {
-            continue;
-        }
-        count += 1;
-        let ran = run(program().arg(&script), None);
-        let expected = fs::read_to_string(script.with_extension("out")).unwrap();
-        assert_eq!(ran.text(), expected, "{}\n{}", script.display(), ran.err);
-    }
-    assert!(count >= 6);
-}
-
-/// A folder that goes when the test is over.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        let path = scratch("folder");
-        fs::create_dir(&path).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
-    }
+    compare("files", 6);
 }
 
 #[test]

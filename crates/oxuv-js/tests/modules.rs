@@ -93,6 +93,8 @@ fn errors_name_file_line_and_column() {
     folder.says(&["syntax.js"], syntax);
     folder.says(&["requires.js"], syntax);
     folder.says(&["-c", "syntax.js"], syntax);
+    folder.says(&["-c", "import.cjs"], "DIR/import.cjs:1\nimport x from 'y';\n       ^\n\nSyntaxError: ");
+    folder.says(&["-e", "require('zlib')"], "[eval]:1\nrequire('zlib')\n^\n\nError: Cannot find module 'zlib': 'zlib' is one of Node's modules that oxuv does not have\n");
     folder.says(&["data.js"], "DIR/data.json:2\n  \"a\": oops\n       ^\n\nSyntaxError: DIR/data.json: unexpected token: 'oops'\n    at DIR/data.json:2:8\n");
     folder.says(
         &["timer.js"],

@@ -1,39 +1,31 @@
 //! Scripts of `tests/scripts/net`: what they print, and the exit code. What they are to print is what Node prints.
 
+#[path = "runner/named.rs"]
+mod named;
 mod runner;
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use runner::{Ran, program, run};
-
-fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/net").join(name).with_extension("js")
-}
-
-/// # Panics
-/// When it printed something else than it should.
-fn check(name: &str, ran: &Ran) {
-    let expected = std::fs::read_to_string(script(name).with_extension("out")).unwrap();
-    assert_eq!(ran.text(), expected, "{name}: {}", ran.err);
-    assert_eq!(ran.err, "", "{name}");
-}
+use named::{check, script};
+use runner::{program, run};
 
 fn prints_as_it_should(name: &str) {
-    check(name, &run(program().arg(script(name)), None));
+    let name = format!("net/{name}");
+    check(&name, &run(program().arg(script(&name)), None));
 }
 
-/// The same where the process may have so many descriptors.
-fn prints_as_it_should_with(descriptors: u32, name: &str) {
+/// The same where the process may have so many descriptors, and the script so many MiB of memory.
+fn prints_as_it_should_with(descriptors: u32, memory: u32, name: &str) {
+    let name = format!("net/{name}");
     let mut command = Command::new("sh");
-    let limit = format!("ulimit -n {descriptors} && exec \"$0\" --max-memory=200 \"$1\"");
-    command.args(["-c", &limit, env!("CARGO_BIN_EXE_oxuv")]).arg(script(name));
-    check(name, &run(&mut command, None));
+    let limit = format!("ulimit -n {descriptors} && exec \"$0\" --max-memory={memory} \"$1\"");
+    command.args(["-c", &limit, env!("CARGO_BIN_EXE_oxuv")]).arg(script(&name));
+    check(&name, &run(&mut command, None));
 }
 
 #[test]
 fn connections_are_as_in_node() {
-    for name in ["half_open", "order", "addresses", "drop", "reset", "timeouts", "misc", "pressure"] {
+    for name in ["half_open", "order", "addresses", "drop", "reset", "timeouts", "misc", "mixed", "pipes", "pressure"] {
         prints_as_it_should(name);
     }
 }
@@ -62,10 +54,15 @@ fn resets_in_mid_stream_are_errors_and_leave_nothing_open() {
 
 #[test]
 fn a_flood_of_connections_meets_the_limit_of_descriptors() {
-    prints_as_it_should_with(64, "flood");
+    prints_as_it_should_with(64, 200, "flood");
 }
 
 #[test]
 fn a_thousand_idle_sockets_are_held_and_given_back() {
-    prints_as_it_should_with(4096, "idle");
+    prints_as_it_should_with(4096, 200, "idle");
+}
+
+#[test]
+fn more_than_there_is_memory_for_is_an_exception() {
+    prints_as_it_should_with(1024, 32, "memory");
 }

@@ -106,7 +106,7 @@ function skip(message) {
 // How Node words the end of an ERR_INVALID_ARG_TYPE message.
 function invalidArgTypeHelper(input) {
   if (input == null) return ` Received ${input}`;
-  if (typeof input === 'function') return ` Received function ${input.name}`;
+  if (typeof input === 'function' && input.name) return ` Received function ${input.name}`;
   if (typeof input === 'object') {
     return input.constructor?.name ? ` Received an instance of ${input.constructor.name}` : ` Received ${inspect(input, { depth: -1 })}`;
   }
@@ -180,7 +180,7 @@ module.exports = {
   isLinuxPPCBE: false, isAlpine: false, isDumbTerminal: process.env.TERM === 'dumb', isPi: false,
   hasCrypto: false, hasIntl: false, hasFipsCrypto: false, hasOpenSSL3: false, hasQuic: false, enoughTestMem: true, enoughTestCpu: true,
   hasIPv6: true, hasMultiLocalhost: () => true, localhostIPv4: '127.0.0.1', localhostIPv6: '::1',
-  PORT: 12346, PIPE: `/tmp/oxuv-node-tests-${process.pid}.sock`, bits: ['arm64', 'x64'].includes(process.arch) ? 64 : 32,
+  PORT: +process.env.NODE_COMMON_PORT || 12346, PIPE: `/tmp/oxuv-node-tests-${process.pid}.sock`, bits: ['arm64', 'x64'].includes(process.arch) ? 64 : 32,
   opensslCli: false, rootDir: '/', buildType: 'Release', inFreeBSDJail: false,
   pwdCommand: ['pwd', []],
 };

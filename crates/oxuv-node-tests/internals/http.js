@@ -4,6 +4,6 @@
 const { OutgoingMessage } = require('http');
 
 // Where a message has its headers.
-const kOutHeaders = Object.getOwnPropertySymbols(new OutgoingMessage()).find((symbol) => symbol.description === 'kOutHeaders');
+const kOutHeaders = Object.getOwnPropertySymbols(OutgoingMessage.prototype).find((symbol) => symbol.description === 'kOutHeaders');
 
 module.exports = { kOutHeaders };

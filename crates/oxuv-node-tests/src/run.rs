@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 const FLAGS: &[&str] = &[
     "--no-warnings",
     "--expose-gc",
+    "--insecure-http-parser",
+    "--max-http-header-size",
     "--unhandled-rejections",
     "--trace-warnings",
     "--trace-deprecation",
@@ -116,6 +118,13 @@ fn requires(text: &str, module: &str) -> bool {
     ["require(", "from ", "import("].into_iter().any(is_named)
 }
 
+/// A port for a test that wants a certain one, with a few behind it, as no other that runs meanwhile: below those that the
+/// system gives.
+fn port() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    10_000 + (std::process::id() * 64 + NEXT.fetch_add(1, Ordering::Relaxed)) * 8 % 20_000
+}
+
 /// Runs the test, and ends it when it takes too long. Its output goes to a file, so that nobody has to read meanwhile.
 fn run(program: &Path, flags: &[String], path: &Path) -> io::Result<(Option<ExitStatus>, String)> {
     let out = path.with_extension("out");
@@ -126,6 +135,7 @@ fn run(program: &Path, flags: &[String], path: &Path) -> io::Result<(Option<Exit
         // Where Node's own runner runs them: above the folder `test`.
         .current_dir(path.ancestors().nth(3).unwrap_or(path))
         .env("NODE_TEST_DIR", path.with_extension("tmp"))
+        .env("NODE_COMMON_PORT", port().to_string())
         .stdin(Stdio::null())
         .stdout(file.try_clone()?)
         .stderr(file)

@@ -222,6 +222,19 @@ mod tests {
     }
 
     #[test]
+    fn what_came_through_exec_is_taken_once_and_what_is_ours_never() {
+        let ours = open_harmless().unwrap();
+        assert_eq!(take_inherited(ours.as_raw_fd()).unwrap_err(), Errno::EBADF);
+        // A copy without the mark is as those that came through `exec`.
+        let number = std::os::fd::IntoRawFd::into_raw_fd(rustix::io::dup(&ours).unwrap());
+        let taken = take_inherited(number).unwrap();
+        assert_eq!(taken.as_raw_fd(), number);
+        assert_eq!(take_inherited(number).unwrap_err(), Errno::EBADF);
+        assert_eq!(take_inherited(1 << 30).unwrap_err(), Errno::EBADF);
+        assert!(take_inherited(0).is_ok_and(|copy| copy.as_raw_fd() > 2));
+    }
+
+    #[test]
     fn standard_streams_stay_open() {
         assert!(is_open(2));
         let fd = Descriptor::from(Standard::Error);

@@ -25,6 +25,29 @@ fn the_peer_gets_econnreset_and_the_handle_its_close_callback() {
 }
 
 #[test]
+fn its_close_callback_is_the_last_that_is_heard() {
+    let (lp, trace) = (new_loop(), Trace::new());
+    let (tcp, mut peer) = pair(&lp);
+    let line = trace.clone();
+    tcp.close_reset_then(move |tcp| line.add(format!("closed {}", tcp.is_closing()))).unwrap();
+    trace.add("returned");
+    assert_eq!(peer.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+    run(&lp);
+    assert_eq!(trace.take(), ["returned", "closed true"]);
+    assert_eq!(tcp.close_reset_then(|_| panic!("it is closed")), Err(Errno::EINVAL));
+}
+
+#[test]
+fn the_number_of_its_descriptor_is_known_while_it_has_one() {
+    let lp = new_loop();
+    assert_eq!(Tcp::new(&lp).unwrap().raw_fd(), Err(Errno::EBADF));
+    let (tcp, _peer) = pair(&lp);
+    assert!(tcp.raw_fd().unwrap() > 2);
+    tcp.close().unwrap();
+    assert_eq!(tcp.raw_fd(), Err(Errno::EBADF));
+}
+
+#[test]
 fn a_plain_close_is_no_reset() {
     let lp = new_loop();
     let (tcp, mut peer) = pair(&lp);

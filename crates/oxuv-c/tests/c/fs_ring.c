@@ -280,6 +280,59 @@ static void requests_are_taken_back(void) {
   CHECK(write(ends[1], "x", 1) == 1 && read(ends[0], memory, 8) == 1 && close(ends[0]) == 0 && close(ends[1]) == 0);
 }
 
+static int descriptors(void) {
+  int count = 0, number;
+  for (number = 0; number < 1024; number++) count += fcntl(number, F_GETFD) != -1;
+  return count;
+}
+
+static char under_way, given_up, told;
+
+static void close_given_up(uv_fs_t* request) {
+  /* Whoever has taken it back need not look whether there is a file. */
+  if (request->data == &given_up) CHECK(request->result == UV_ECANCELED);
+  if (request->result >= 0) CHECK(close((int)request->result) == 0);
+  request->data = &told;
+  others++;
+  uv_fs_req_cleanup(request);
+}
+
+static void give_up(uv_fs_t* request) {
+  int error;
+  if (request->data == &told) return;
+  error = uv_cancel((uv_req_t*)request);
+  CHECK(error == 0 || error == UV_EBUSY);
+  if (error == 0) request->data = &given_up;
+}
+
+/* Opens, some of which wait, are taken back before, while and after the kernel does them: no file stays open. */
+static void what_is_given_up_leaves_no_file_open(void) {
+  enum { MANY = 60 };
+  static uv_fs_t requests[MANY];
+  int before, file, i, round, reader;
+  file = (int)DO(uv_fs_open, "file", O_RDONLY, 0);
+  CHECK(file >= 0 && close(file) == 0 && mkfifo("fifo", 0600) == 0);
+  before = descriptors();
+  for (round = 0; round < 8; round++) {
+    others = 0;
+    for (i = 0; i < MANY; i++) {
+      requests[i].data = &under_way;
+      CHECK(uv_fs_open(&loop, &requests[i], "file", O_RDONLY, 0, close_given_up) == 0);
+    }
+    CHECK(uv_fs_open(&loop, &req, "fifo", O_WRONLY, 0, close_given_up) == 0);
+    req.data = &under_way;
+    if (round & 1) uv_run(&loop, UV_RUN_NOWAIT);
+    for (i = 0; i < MANY; i += 2) give_up(&requests[i]);
+    /* The other side comes before or after. */
+    reader = round & 2 ? open("fifo", O_RDONLY | O_NONBLOCK) : -1;
+    if (round & 4) give_up(&req);
+    if (reader == -1) reader = open("fifo", O_RDONLY | O_NONBLOCK);
+    CHECK(reader >= 0 && uv_run(&loop, UV_RUN_DEFAULT) == 0 && others == MANY + 1 && close(reader) == 0);
+    CHECK(descriptors() == before);
+  }
+  CHECK(unlink("fifo") == 0);
+}
+
 static void* run_once(void* argument) {
   (void)argument;
   CHECK(uv_run(&loop, UV_RUN_NOWAIT) != 0);
@@ -399,6 +452,7 @@ int main(void) {
   in_child(all_of_many_buffers_is_written);
   in_child(fifos_and_pipes);
   if (can_have_rings()) in_child(requests_are_taken_back);
+  in_child(what_is_given_up_leaves_no_file_open);
   in_child(threads_may_end);
   in_child(what_was_written_can_be_run);
   in_child(children_have_their_own);

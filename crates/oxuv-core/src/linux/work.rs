@@ -9,7 +9,7 @@ use crate::pool::{Lane, MOMENT, Rest, Ticket};
 use crate::ring::Returned;
 
 impl<J: Job> Linux<J> {
-    #[inline]
+    #[inline(always)] // Of its callers one is in every turn.
     pub(super) fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
         if self.blocks_sigprof {
             self.epoll.wait_without_sigprof(&mut self.events, timeout)
@@ -44,6 +44,7 @@ impl<J: Job> Linux<J> {
     }
 
     /// Here, and in [`RingJobs`](crate::ring::RingJobs), it is decided who does an operation on files.
+    #[inline(always)] // As `Core::submit_for`.
     pub(super) fn submit_job(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
         let job = match lane {
             Lane::FastIo => match self.submit_file_job(request, job) {
@@ -56,6 +57,7 @@ impl<J: Job> Linux<J> {
     }
 
     /// Does an operation on files at once, or has the ring do it; it is back if it is for a thread.
+    #[inline(never)]
     fn submit_file_job(&mut self, request: u32, mut job: J) -> Result<Ticket, J> {
         if self.jobs.is_idle() {
             match self.ring.run_at_once(request, job) {
@@ -81,7 +83,18 @@ impl<J: Job> Linux<J> {
     }
 
     /// The next job that has come back.
+    #[inline]
     pub(super) fn next_job(&mut self) -> Option<Finished<J>> {
+        if self.ring.has_returned()
+            && let Some(finished) = self.next_of_ring()
+        {
+            return Some(finished);
+        }
+        self.jobs.next()
+    }
+
+    #[inline(never)]
+    fn next_of_ring(&mut self) -> Option<Finished<J>> {
         while let Some(returned) = self.ring.next() {
             match returned {
                 Returned::Finished(finished) => return Some(finished),
@@ -92,7 +105,7 @@ impl<J: Job> Linux<J> {
                 }
             }
         }
-        self.jobs.next()
+        None
     }
 
     /// Begins what was submitted to the ring since the last time.

@@ -9,6 +9,7 @@ use oxuv_os::{Result, Shared, fork};
 use super::worker::Crew;
 use crate::kernel::{Finished, Job, Wake};
 use crate::linux::Waker;
+use crate::observe;
 use crate::slab::Slab;
 
 /// A loop's desk: threads put finished jobs on it, the loop takes them all at once.
@@ -18,16 +19,32 @@ use crate::slab::Slab;
 /// wake it for, but it waits for a [`MOMENT`] only.
 #[derive(Debug)]
 struct Desk<J> {
-    /// Which of the desks that were at its place it is.
+    /// Which of the desks that were at its place it is; 0 if there is none any more.
     number: u32,
     finished: VecDeque<Finished<J>>,
-    waker: Waker,
+    waker: Option<Waker>,
     /// The loop has been woken, and has not said since that it is going to wait.
     is_rung: bool,
     /// So many jobs are enough to wake it.
     enough: usize,
     /// It took many jobs when it came last, and has not said since that it is going to wait.
     is_busy: bool,
+    /// The loop is observed: the times of jobs that were run. Of as many as [`OBSERVED`] that it has not asked for.
+    observed: Option<Vec<observe::Job>>,
+}
+
+impl<J> Default for Desk<J> {
+    fn default() -> Self {
+        Desk {
+            number: 0,
+            finished: VecDeque::new(),
+            waker: None,
+            is_rung: false,
+            enough: 1,
+            is_busy: false,
+            observed: None,
+        }
+    }
 }
 
 /// A loop that waits for so many jobs at least need not be woken by the first.
@@ -42,6 +59,9 @@ const FEW: usize = 8;
 /// ... so many times.
 const PAUSE: u32 = 32;
 
+/// The times of so many jobs are kept for a loop that does not come for them.
+const OBSERVED: usize = 4096;
+
 /// The name of a desk, also when its loop is gone.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DeskKey {
@@ -52,15 +72,13 @@ pub(super) struct DeskKey {
 /// The desks of all loops that use a pool, under its lock.
 #[derive(Debug)]
 pub(super) struct Desks<J> {
-    all: Slab<Option<Desk<J>>>,
+    all: Slab<Desk<J>>,
     next_number: u32,
 }
 
 /// What remains to be done after a job was put on a desk, without the lock.
-#[must_use]
 #[derive(Debug)]
 pub(super) enum Errand<J> {
-    Nothing,
     Wake(Waker),
     /// The loop is gone.
     Discard(J),
@@ -68,14 +86,13 @@ pub(super) enum Errand<J> {
 
 impl<J> Desks<J> {
     pub(super) fn new() -> Self {
-        Desks { all: Slab::new(), next_number: 0 }
+        Desks { all: Slab::new(), next_number: 1 }
     }
 
     pub(super) fn open(&mut self, waker: Waker) -> Result<DeskKey> {
         let number = self.next_number;
-        let desk = Desk { number, finished: VecDeque::new(), waker, is_rung: false, enough: 1, is_busy: false };
-        let index = self.all.insert(Some(desk))?;
-        self.next_number = number.wrapping_add(1);
+        let index = self.all.insert(Desk { number, waker: Some(waker), ..Desk::default() })?;
+        self.next_number = number.checked_add(1).unwrap_or(1);
         Ok(DeskKey { index, number })
     }
 
@@ -85,23 +102,42 @@ impl<J> Desks<J> {
     }
 
     pub(super) fn is_open(&self, key: DeskKey) -> bool {
-        self.all[key.index].as_ref().is_some_and(|desk| desk.number == key.number)
+        self.all[key.index].number == key.number
     }
 
+    #[inline]
     fn get(&mut self, key: DeskKey) -> Option<&mut Desk<J>> {
-        self.all[key.index].as_mut().filter(|desk| desk.number == key.number)
+        let desk = &mut self.all[key.index];
+        if desk.number == key.number { Some(desk) } else { None }
     }
 
     /// Puts a job on a desk. There is room: see [`Returns::reserve`]. `is_last` says that no other will follow soon.
+    #[must_use]
     #[inline]
-    pub(super) fn put(&mut self, key: DeskKey, finished: Finished<J>, is_last: bool) -> Errand<J> {
-        let Some(desk) = self.get(key) else { return Errand::Discard(finished.job) };
+    pub(super) fn put(&mut self, key: DeskKey, finished: Finished<J>, is_last: bool) -> Option<Errand<J>> {
+        let Some(desk) = self.get(key) else { return Some(Errand::Discard(finished.job)) };
         desk.finished.push_back(finished);
         if desk.is_rung || (desk.finished.len() < desk.enough && !is_last) {
-            return Errand::Nothing;
+            return None;
         }
         desk.is_rung = true;
-        Errand::Wake(desk.waker.clone())
+        desk.waker.clone().map(Errand::Wake)
+    }
+
+    /// A job was run: remembers when, if its loop is observed and memory is there.
+    pub(super) fn observe(&mut self, key: DeskKey, job: observe::Job) {
+        if let Some(observed) = self.get(key).and_then(|desk| desk.observed.as_mut())
+            && observed.len() < OBSERVED
+            && observed.try_reserve(1).is_ok()
+        {
+            observed.push(job);
+        }
+    }
+
+    /// Takes what is remembered, and goes on remembering.
+    pub(super) fn observed(&mut self, key: DeskKey) -> Vec<observe::Job> {
+        let Some(desk) = self.get(key) else { return Vec::new() };
+        desk.observed.replace(Vec::new()).unwrap_or_default()
     }
 
     /// Takes everything off a desk.
@@ -126,7 +162,7 @@ impl<J> Desks<J> {
 
     /// True if this desk's loop is likely to submit many jobs soon.
     pub(super) fn is_busy(&self, key: DeskKey) -> bool {
-        self.all[key.index].as_ref().is_some_and(|desk| desk.number == key.number && desk.is_busy)
+        self.is_open(key) && self.all[key.index].is_busy
     }
 
     /// Room for so many finished jobs; says how many there is room for then.
@@ -139,10 +175,9 @@ impl<J> Desks<J> {
 
 impl<J> Errand<J> {
     /// On a thread of the pool, which does not end when a job's destructor panics.
-    #[inline]
+    #[inline(never)]
     pub(super) fn run(self) {
         match self {
-            Errand::Nothing => {}
             Errand::Wake(waker) => waker.wake(),
             Errand::Discard(job) => discard(job),
         }
@@ -224,6 +259,21 @@ impl<J: Job> Returns<J> {
         Ok(())
     }
 
+    /// Has the times of jobs kept. What a parent's jobs have taken is nobody's.
+    #[cold]
+    pub(super) fn observe(&mut self) {
+        if !self.is_of_parent() {
+            self.crew.measure();
+            self.crew.observed(self.desk);
+        }
+    }
+
+    /// The times of those that were run since.
+    #[cold]
+    pub(super) fn observed(&mut self) -> Vec<observe::Job> {
+        if self.is_of_parent() { Vec::new() } else { self.crew.observed(self.desk) }
+    }
+
     /// One more job was submitted.
     #[inline]
     pub(super) fn add(&mut self) {
@@ -235,6 +285,7 @@ impl<J: Job> Returns<J> {
     }
 
     /// Takes everything off the desk, and returns how much there is to be told.
+    #[inline(never)]
     pub(super) fn take(&mut self) -> usize {
         // Else nothing is on its way.
         if self.outstanding > self.taken.len() && !self.is_of_parent() {

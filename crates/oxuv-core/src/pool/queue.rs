@@ -8,6 +8,7 @@ use oxuv_os::{Errno, Result};
 /// after twice as many jobs of other lanes as there are threads (and 8 at least) it is its turn. So ten thousand jobs of
 /// one lane do not hold up the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Lane {
     /// Work of the program's own, of any length.
     Work,
@@ -46,9 +47,10 @@ impl Lanes {
         Lanes(self.0 | Lanes::of(lane).0)
     }
 
-    /// The lane, if it is only one.
-    fn only(self) -> Option<Lane> {
-        self.0.is_power_of_two().then(|| Lane::ALL[self.0.trailing_zeros() as usize])
+    /// The number of the lane if it is only one; any number if there is none.
+    const fn only(self) -> Option<usize> {
+        let is_one = self.0 & self.0.wrapping_sub(1) == 0;
+        if is_one { Some((self.0 >> 1) as usize) } else { None }
     }
 
     fn iter(self) -> impl Iterator<Item = Lane> {
@@ -80,8 +82,16 @@ impl Ticket {
     }
 }
 
-/// No entry.
+/// No entry: there is none at this index.
 const NONE: u32 = u32::MAX;
+
+impl Line {
+    const EMPTY: Line = Line { first: NONE, last: NONE, pushed: 0, popped: 0, removed: 0, passed: 0 };
+
+    fn len(&self) -> usize {
+        (self.pushed - self.popped - self.removed) as usize
+    }
+}
 
 #[derive(Debug)]
 struct Entry<T> {
@@ -89,7 +99,6 @@ struct Entry<T> {
     /// The neighbours in the lane; `next` also links the free entries.
     next: u32,
     previous: u32,
-    lane: Lane,
     /// Rises with each submission.
     number: u64,
     /// `None` in a free entry.
@@ -100,9 +109,17 @@ struct Entry<T> {
 struct Line {
     first: u32,
     last: u32,
-    len: usize,
+    /// The elements that were put in, begun, and taken back.
+    pushed: u64,
+    popped: u64,
+    removed: u64,
     /// Jobs of other lanes that were taken while one of this waited and might have been.
     passed: usize,
+}
+
+/// What knows its lane.
+pub(crate) trait HasLane {
+    fn lane(&self) -> Lane;
 }
 
 /// Three queues whose elements can be taken out by their ticket.
@@ -119,70 +136,99 @@ pub(crate) struct Queue<T> {
     generation: u32,
 }
 
-impl<T> Queue<T> {
+impl<T: HasLane> Queue<T> {
     /// An empty queue. Tickets of queues with different `seed`s are different for a long time.
     pub(crate) const fn new(seed: u32) -> Self {
-        let line = Line { first: NONE, last: NONE, len: 0, passed: 0 };
         let generation = 1 + (seed << 20);
-        Queue { entries: Vec::new(), free: NONE, lines: [line; 3], waiting: Lanes::NONE, next_number: 0, generation }
+        let lines = [Line::EMPTY; 3];
+        Queue { entries: Vec::new(), free: NONE, lines, waiting: Lanes::NONE, next_number: 0, generation }
     }
 
     pub(crate) fn len(&self, lane: Lane) -> usize {
-        self.lines[lane as usize].len
+        self.lines[lane as usize].len()
     }
 
-    /// Makes sure that the next [`Queue::push`] needs no memory.
+    /// How many elements of a lane were taken out by [`Queue::pop`].
+    #[inline]
+    pub(crate) fn popped(&self, lane: Lane) -> u64 {
+        self.lines[lane as usize].popped
+    }
+
+    /// True if there is room for one more.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.free != NONE
+    }
+
+    /// Makes sure that there is room for one more.
     pub(crate) fn reserve(&mut self) -> Result<()> {
-        if self.free == NONE {
-            let is_full = self.entries.len() >= NONE as usize;
-            if is_full {
-                return Err(Errno::ENOMEM);
-            }
-            self.entries.try_reserve(1)?;
+        if self.has_room() {
+            return Ok(());
         }
+        let index = self.entries.len();
+        if index >= NONE as usize {
+            return Err(Errno::ENOMEM);
+        }
+        self.entries.try_reserve(1)?;
+        let generation = self.generation;
+        self.entries.push(Entry { generation, next: NONE, previous: NONE, number: 0, value: None });
+        self.free = index as u32;
         Ok(())
     }
 
-    /// Puts an element at the end of its lane.
-    pub(crate) fn push(&mut self, lane: Lane, value: T) -> Ticket {
+    /// Puts an element at the end of its lane. There is room: see [`Queue::has_room`].
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) -> Ticket {
+        let lane = value.lane();
         let line = &mut self.lines[lane as usize];
-        let (previous, number) = (line.last, self.next_number);
+        let index = self.free;
+        let entry = &mut self.entries[index as usize];
+        self.free = entry.next;
+        (entry.next, entry.previous, entry.number) = (NONE, line.last, self.next_number);
+        // A free entry has nothing to be dropped.
+        std::mem::forget(entry.value.replace(value));
+        let generation = entry.generation;
         self.next_number += 1;
-        let (index, generation);
-        if self.free == NONE {
-            (index, generation) = (self.entries.len() as u32, self.generation);
-            self.entries.push(Entry { generation, next: NONE, previous, lane, number, value: Some(value) });
-        } else {
-            index = self.free;
-            let entry = &mut self.entries[index as usize];
-            generation = entry.generation;
-            self.free = entry.next;
-            *entry = Entry { generation, next: NONE, previous, lane, number, value: Some(value) };
-        }
-        if previous == NONE {
-            line.first = index;
-        } else {
-            self.entries[previous as usize].next = index;
+        match self.entries.get_mut(line.last as usize) {
+            Some(previous) => previous.next = index,
+            None => line.first = index,
         }
         line.last = index;
-        line.len += 1;
+        line.pushed += 1;
         self.waiting = self.waiting.with(lane);
         Ticket { index, generation }
     }
 
     /// Takes out the oldest element of the lanes that are `open`, unless one of these was passed over `patience` times.
     #[inline]
-    pub(crate) fn pop(&mut self, patience: usize, open: Lanes) -> Option<(Lane, T)> {
+    pub(crate) fn pop(&mut self, open: Lanes, patience: impl FnOnce() -> usize) -> Option<T> {
         let able = self.waiting.and(open);
-        let lane = match able.only() {
-            Some(lane) => lane,
-            None => self.choose(patience, able)?,
+        let nth = match able.only() {
+            Some(_) if able == Lanes::NONE => return None,
+            Some(nth) => nth,
+            None => self.choose(patience(), able)? as usize,
         };
-        self.lines[lane as usize].passed = 0;
-        self.unlink(self.lines[lane as usize].first).map(|value| (lane, value))
+        let line = self.lines.get_mut(nth)?;
+        let index = line.first;
+        let entry = self.entries.get_mut(index as usize)?;
+        let value = entry.value.take()?;
+        line.first = entry.next;
+        line.passed = 0;
+        line.popped += 1;
+        entry.generation = next_generation(entry.generation);
+        entry.next = self.free;
+        self.free = index;
+        match self.entries.get_mut(line.first as usize) {
+            Some(first) => first.previous = NONE,
+            None => {
+                line.last = NONE;
+                self.waiting = self.waiting.without(value.lane());
+            }
+        }
+        Some(value)
     }
 
-    /// The lane whose turn it is, of several or none; the others are passed over.
+    /// The lane whose turn it is, of several; the others are passed over.
     #[inline(never)]
     fn choose(&mut self, patience: usize, able: Lanes) -> Option<Lane> {
         let line = |lane: Lane| &self.lines[lane as usize];
@@ -197,44 +243,56 @@ impl<T> Queue<T> {
 
     /// True if there is only one element.
     pub(crate) fn has_one(&self) -> bool {
-        self.lines.iter().map(|line| line.len).sum::<usize>() == 1
+        self.lines.iter().map(Line::len).sum::<usize>() == 1
     }
 
     /// True if [`Queue::pop`] would find something.
+    #[inline]
     pub(crate) fn has_any(&self, open: Lanes) -> bool {
         self.waiting.and(open) != Lanes::NONE
     }
 
-    /// Takes out the element of this ticket; `None` if it is out already.
+    /// Takes back the element of this ticket; `None` if it is out already.
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<T> {
-        let entry = self.entries.get(ticket.index as usize)?;
-        if entry.generation != ticket.generation {
+        let Ticket { index, generation } = ticket;
+        let entry = self.entries.get_mut(index as usize)?;
+        if entry.generation != generation {
             return None;
         }
-        self.unlink(ticket.index)
-    }
-
-    fn unlink(&mut self, index: u32) -> Option<T> {
-        let entry = &mut self.entries[index as usize];
         let value = entry.value.take()?;
-        let (next, previous, lane) = (entry.next, entry.previous, entry.lane);
-        entry.generation = entry.generation.checked_add(1).unwrap_or(1);
+        let (next, previous) = (entry.next, entry.previous);
+        entry.generation = next_generation(generation);
         entry.next = self.free;
         self.free = index;
+        let lane = value.lane();
         let line = &mut self.lines[lane as usize];
-        line.len -= 1;
-        if line.len == 0 {
+        line.removed += 1;
+        match self.entries.get_mut(previous as usize) {
+            Some(previous) => previous.next = next,
+            None => line.first = next,
+        }
+        match self.entries.get_mut(next as usize) {
+            Some(next) => next.previous = previous,
+            None => line.last = previous,
+        }
+        if line.first == NONE {
             self.waiting = self.waiting.without(lane);
         }
-        match previous {
-            NONE => line.first = next,
-            _ => self.entries[previous as usize].next = next,
-        }
-        match next {
-            NONE => line.last = previous,
-            _ => self.entries[next as usize].previous = previous,
-        }
         Some(value)
+    }
+
+    /// Takes back the oldest element of a lane.
+    pub(crate) fn remove_first(&mut self, lane: Lane) -> Option<T> {
+        let index = self.lines[lane as usize].first;
+        let generation = self.entries.get(index as usize)?.generation;
+        self.remove(Ticket { index, generation })
+    }
+}
+
+const fn next_generation(generation: u32) -> u32 {
+    match generation.wrapping_add(1) {
+        0 => 1,
+        next => next,
     }
 }
 
@@ -243,6 +301,21 @@ mod tests {
     use super::*;
     use crate::testing::Random;
     use std::collections::VecDeque;
+
+    impl HasLane for (Lane, u32) {
+        fn lane(&self) -> Lane {
+            self.0
+        }
+    }
+
+    fn push(queue: &mut Queue<(Lane, u32)>, lane: Lane, value: u32) -> Ticket {
+        queue.reserve().unwrap();
+        queue.push((lane, value))
+    }
+
+    fn pop(queue: &mut Queue<(Lane, u32)>, open: Lanes) -> Option<(Lane, u32)> {
+        queue.pop(open, || 8)
+    }
 
     #[test]
     fn agrees_with_three_plain_queues_under_random_operations() {
@@ -254,19 +327,18 @@ mod tests {
             let lane = Lane::ALL[random.below(3)];
             match random.below(6) {
                 0..=2 => {
-                    queue.reserve().unwrap();
-                    model[lane as usize].push_back((queue.push(lane, step), step));
+                    model[lane as usize].push_back((push(&mut queue, lane, step), step));
                 }
                 3 => {
                     let line = &mut model[lane as usize];
                     if let Some((ticket, value)) = line.remove(random.below(line.len().max(1))) {
-                        assert_eq!(queue.remove(ticket), Some(value));
+                        assert_eq!(queue.remove(ticket), Some((lane, value)));
                         old.push(ticket);
                     }
                 }
                 4 => {
                     let expected = model[lane as usize].pop_front();
-                    let popped = queue.pop(8, Lanes::of(lane));
+                    let popped = pop(&mut queue, Lanes::of(lane));
                     assert_eq!(popped, expected.map(|(_, value)| (lane, value)));
                     old.extend(expected.map(|(ticket, _)| ticket));
                 }
@@ -287,9 +359,9 @@ mod tests {
         let mut queue = Queue::new(0);
         for (lane, value) in [(Lane::Work, 1), (Lane::SlowIo, 2), (Lane::Work, 3), (Lane::FastIo, 4), (Lane::SlowIo, 5)]
         {
-            queue.push(lane, value);
+            push(&mut queue, lane, value);
         }
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop(8, Lanes::ALL)).map(|(_, value)| value).collect();
+        let order: Vec<_> = std::iter::from_fn(|| pop(&mut queue, Lanes::ALL)).map(|(_, value)| value).collect();
         assert_eq!(order, [1, 2, 3, 4, 5]);
     }
 
@@ -297,12 +369,12 @@ mod tests {
     fn a_lane_is_not_passed_over_for_long() {
         let mut queue = Queue::new(0);
         for value in 0..100 {
-            queue.push(Lane::Work, value);
+            push(&mut queue, Lane::Work, value);
         }
-        queue.push(Lane::FastIo, 1000);
-        queue.push(Lane::FastIo, 1001);
-        queue.push(Lane::SlowIo, 2000);
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop(8, Lanes::ALL)).map(|(_, value)| value).collect();
+        push(&mut queue, Lane::FastIo, 1000);
+        push(&mut queue, Lane::FastIo, 1001);
+        push(&mut queue, Lane::SlowIo, 2000);
+        let order: Vec<_> = std::iter::from_fn(|| pop(&mut queue, Lanes::ALL)).map(|(_, value)| value).collect();
         let place = |of| order.iter().position(|&value| value == of);
         let jump = [1000, 2000, 1001].map(|value| place(value).unwrap());
         assert!(jump.iter().all(|&place| (8..=18).contains(&place)), "{jump:?}");
@@ -312,16 +384,16 @@ mod tests {
     #[test]
     fn a_lane_that_is_not_open_is_passed_over() {
         let mut queue = Queue::new(0);
-        queue.push(Lane::SlowIo, 1);
+        push(&mut queue, Lane::SlowIo, 1);
         assert!(!queue.has_any(Lanes::ALL.without(Lane::SlowIo)));
-        assert_eq!(queue.pop(8, Lanes::ALL.without(Lane::SlowIo)), None);
-        assert_eq!(queue.pop(8, Lanes::ALL), Some((Lane::SlowIo, 1)));
+        assert_eq!(pop(&mut queue, Lanes::ALL.without(Lane::SlowIo)), None);
+        assert_eq!(pop(&mut queue, Lanes::ALL), Some((Lane::SlowIo, 1)));
     }
 
     #[test]
     fn the_default_ticket_is_that_of_no_job() {
         let mut queue = Queue::new(0);
-        let ticket = queue.push(Lane::Work, 1);
+        let ticket = push(&mut queue, Lane::Work, 1);
         assert_eq!(queue.remove(Ticket::default()), None);
         assert_eq!(Ticket::from_u64(ticket.to_u64()), ticket);
         assert_ne!(ticket.to_u64(), 0);

@@ -9,10 +9,11 @@ use std::time::Duration;
 use oxuv_os::{Errno, Result, Shared, Thread, clock};
 
 use super::desk::{DeskKey, Desks, Errand};
-use super::queue::{Lane, Lanes, Queue, Ticket};
+use super::queue::{HasLane, Lane, Lanes, Queue, Ticket};
 use super::{LaneMetrics, PoolMetrics};
 use crate::kernel::{Finished, Job};
 use crate::linux::Waker;
+use crate::observe;
 
 /// What libuv's pool threads have, in bytes.
 const STACK: usize = 8 << 20;
@@ -27,12 +28,20 @@ const LINGERING: usize = 10;
 #[derive(Debug)]
 pub(crate) struct Task<J> {
     pub(crate) job: J,
+    pub(crate) lane: Lane,
     /// The loop's number for it.
     pub(crate) request: u32,
     /// Where it goes when it is finished.
     pub(super) desk: DeskKey,
     /// When it was submitted, in nanoseconds; 0 if that is not measured.
     pub(crate) since: u64,
+}
+
+impl<J> HasLane for Task<J> {
+    #[inline]
+    fn lane(&self) -> Lane {
+        self.lane
+    }
 }
 
 /// The threads of one process, and the jobs that wait for them.
@@ -65,39 +74,66 @@ struct State<J> {
     is_waking: bool,
     is_ending: bool,
     measures: bool,
-    /// Jobs of each lane that run now.
-    running: [usize; 3],
-    /// What else is counted.
+    /// A loop has gone that may have jobs in the queue.
+    has_orphans: bool,
+    /// The lanes of which a job may begin.
+    open: Lanes,
+    /// What has been done in each lane; what waits and runs is known from the queue.
     lanes: [LaneMetrics; 3],
 }
 
 impl<J: Job> State<J> {
-    /// The lanes of which a job may begin.
-    fn open_lanes(&self) -> Lanes {
-        let is_open = self.running[Lane::SlowIo as usize] < self.count.div_ceil(2);
-        if is_open { Lanes::ALL } else { Lanes::ALL.without(Lane::SlowIo) }
+    /// Jobs of a lane that run now.
+    #[inline]
+    fn running(&self, lane: Lane) -> usize {
+        (self.queue.popped(lane) - self.lanes[lane as usize].done) as usize
+    }
+
+    /// Sees which lanes are open, after a slow job has begun or ended, or the number of threads has changed.
+    fn open_or_shut(&mut self) {
+        let is_open = self.running(Lane::SlowIo) < self.count.div_ceil(2);
+        self.open = if is_open { Lanes::ALL } else { Lanes::ALL.without(Lane::SlowIo) };
     }
 
     /// Takes out the next job that may begin.
-    fn begin_next(&mut self) -> Option<(Lane, Task<J>)> {
-        let (lane, task) = self.queue.pop(PATIENCE.max(2 * self.count), self.open_lanes())?;
-        self.running[lane as usize] += 1;
-        Some((lane, task))
+    #[inline]
+    fn begin_next(&mut self) -> Option<Task<J>> {
+        let task = self.queue.pop(self.open, || PATIENCE.max(2 * self.count))?;
+        if task.lane == Lane::SlowIo {
+            self.open_or_shut();
+        }
+        Some(task)
+    }
+
+    /// A job has been run.
+    #[inline]
+    fn count_done(&mut self, lane: Lane) {
+        self.lanes[lane as usize].done += 1;
+        if lane == Lane::SlowIo {
+            self.open_or_shut();
+        }
     }
 
     /// Gives a job back to its loop.
-    fn give_back(&mut self, task: Task<J>, result: Result<()>) -> Errand<J> {
+    #[inline]
+    fn give_back(&mut self, task: Task<J>, result: Result<()>) -> Option<Errand<J>> {
         let Task { job, request, desk, .. } = task;
-        let is_last = !self.queue.has_any(self.open_lanes());
+        let is_last = !self.queue.has_any(self.open);
         self.desks.put(desk, Finished { request, job, result }, is_last)
     }
 
     /// True if a thread has to be woken.
+    #[inline]
     fn must_wake(&mut self) -> bool {
-        if self.idle == 0 || self.is_waking || (self.lingers && self.queue.has_one()) {
+        self.idle > 0 && !self.is_waking && self.wake_idle()
+    }
+
+    #[inline(never)]
+    fn wake_idle(&mut self) -> bool {
+        if self.lingers && self.queue.has_one() {
             return false;
         }
-        self.is_waking = self.queue.has_any(self.open_lanes());
+        self.is_waking = self.queue.has_any(self.open);
         self.is_waking
     }
 
@@ -105,7 +141,7 @@ impl<J: Job> State<J> {
         let mut metrics = PoolMetrics { threads: self.count, lanes: self.lanes };
         for lane in Lane::ALL {
             metrics.lanes[lane as usize].queued = self.queue.len(lane);
-            metrics.lanes[lane as usize].running = self.running[lane as usize];
+            metrics.lanes[lane as usize].running = self.running(lane);
         }
         metrics
     }
@@ -124,7 +160,8 @@ impl<J: Job> Crew<J> {
             is_waking: false,
             is_ending: false,
             measures: false,
-            running: [0; 3],
+            has_orphans: false,
+            open: Lanes::ALL,
             lanes: [LaneMetrics::default(); 3],
         };
         Crew {
@@ -135,25 +172,29 @@ impl<J: Job> Crew<J> {
         }
     }
 
+    #[inline]
     fn lock(&self) -> MutexGuard<'_, State<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Queues a job. `start` is asked for the threads if there are none.
+    #[inline(always)] // As `Core::submit_for`.
     pub(crate) fn submit(
         &self,
-        lane: Lane,
         mut task: Task<J>,
         start: impl FnOnce(&mut Vec<Thread>) -> Result<()>,
     ) -> Result<Ticket, (Errno, Task<J>)> {
         let mut state = self.lock();
-        if let Err(error) = state.prepare(start) {
+        if !state.is_ready()
+            && let Err(error) = state.prepare(start)
+        {
+            drop(state);
             return Err((error, task));
         }
         if state.measures {
             task.since = clock::now();
         }
-        let ticket = state.queue.push(lane, task);
+        let ticket = state.queue.push(task);
         let (must_wake, lingers) = (state.must_wake(), state.lingers);
         drop(state);
         if lingers {
@@ -174,7 +215,9 @@ impl<J: Job> Crew<J> {
         let task = state.queue.remove(ticket).ok_or(Errno::EBUSY)?;
         let errand = state.give_back(task, Err(Errno::ECANCELED));
         drop(state);
-        errand.run();
+        if let Some(errand) = errand {
+            errand.run();
+        }
         Ok(())
     }
 
@@ -183,7 +226,10 @@ impl<J: Job> Crew<J> {
     }
 
     pub(super) fn close_desk(&self, desk: DeskKey) {
-        let left = self.lock().desks.close(desk);
+        let mut state = self.lock();
+        let left = state.desks.close(desk);
+        state.has_orphans = true;
+        drop(state);
         drop(left);
     }
 
@@ -202,6 +248,11 @@ impl<J: Job> Crew<J> {
         self.lock().desks.rest(desk, enough)
     }
 
+    /// See [`Desks::observed`].
+    pub(super) fn observed(&self, desk: DeskKey) -> Vec<observe::Job> {
+        self.lock().desks.observed(desk)
+    }
+
     pub(crate) fn measure(&self) {
         self.lock().measures = true;
     }
@@ -216,10 +267,12 @@ impl<J: Job> Crew<J> {
         let mut state = self.lock();
         state.is_ending = true;
         let threads = std::mem::take(&mut state.threads);
-        while let Some((_, task)) = state.queue.pop(0, Lanes::of(Lane::SlowIo)) {
+        while let Some(task) = state.queue.remove_first(Lane::SlowIo) {
             let errand = state.give_back(task, Err(Errno::ECANCELED));
             drop(state);
-            errand.run();
+            if let Some(errand) = errand {
+                errand.run();
+            }
             state = self.lock();
         }
         drop(state);
@@ -235,48 +288,83 @@ impl<J: Job> Crew<J> {
         threads.into_iter().for_each(Thread::join);
         let mut state = self.lock();
         (state.is_ending, state.count, state.gone) = (false, 0, 0);
+        state.open_or_shut();
     }
 
     /// What a thread does.
     fn work(&self) {
         let mut state = self.lock();
         // What the last job has left to do.
-        let mut errand = Errand::Nothing;
+        let mut errand: Option<Errand<J>> = None;
         let mut last_desk = None;
         loop {
-            let Some((lane, mut task)) = state.begin_next() else {
-                if !matches!(errand, Errand::Nothing) {
+            let Some(mut task) = state.begin_next() else {
+                if let Some(errand) = errand.take() {
                     drop(state);
-                    std::mem::replace(&mut errand, Errand::Nothing).run();
+                    errand.run();
                     state = self.lock();
                 } else if state.is_ending {
                     return self.leave(state);
-                } else if let Some(desk) = last_desk.take()
-                    && !state.lingers
-                    && state.desks.is_busy(desk)
-                {
-                    state = self.linger(state);
                 } else {
-                    state = self.wait(state);
+                    state = self.stand_by(state, last_desk.take());
                 }
                 continue;
             };
-            let (must_wake, is_wanted, measures) = (state.must_wake(), state.desks.is_open(task.desk), state.measures);
+            if state.has_orphans && !state.desks.is_open(task.desk) {
+                state = self.discard(state, task);
+                continue;
+            }
+            let must_wake = state.must_wake();
             drop(state);
             if must_wake {
                 self.available.notify_one();
             }
-            std::mem::replace(&mut errand, Errand::Nothing).run();
-            let begun = if measures { clock::now() } else { 0 };
-            if is_wanted {
-                task.job.run();
+            if errand.is_some() {
+                errand.take().into_iter().for_each(Errand::run);
             }
-            let ended = if measures { clock::now() } else { 0 };
+            if task.since == 0 {
+                task.job.run();
+            } else {
+                self.run_measured(&mut task);
+            }
             state = self.lock();
-            state.running[lane as usize] -= 1;
-            state.lanes[lane as usize].count(task.since, begun, ended);
+            state.count_done(task.lane);
             last_desk = Some(task.desk);
-            errand = state.give_back(task, Ok(()));
+            if let Some(left) = state.give_back(task, Ok(())) {
+                errand = Some(left);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn run_measured(&self, task: &mut Task<J>) {
+        let begun = clock::now();
+        task.job.run();
+        let ended = clock::now();
+        let mut state = self.lock();
+        state.lanes[task.lane as usize].measure(task.since, begun, ended);
+        let job = observe::Job { lane: task.lane, queued: task.since, started: begun, finished: ended };
+        state.desks.observe(task.desk, job);
+    }
+
+    /// The loop of a job is gone: it is not run.
+    #[cold]
+    fn discard<'a>(&'a self, mut state: MutexGuard<'a, State<J>>, task: Task<J>) -> MutexGuard<'a, State<J>> {
+        state.count_done(task.lane);
+        drop(state);
+        Errand::Discard(task.job).run();
+        self.lock()
+    }
+
+    /// There is nothing to do.
+    #[inline(never)]
+    fn stand_by<'a>(&'a self, mut state: MutexGuard<'a, State<J>>, last: Option<DeskKey>) -> MutexGuard<'a, State<J>> {
+        if !state.queue.has_any(Lanes::ALL) {
+            state.has_orphans = false;
+        }
+        match last {
+            Some(desk) if !state.lingers && state.desks.is_busy(desk) => self.linger(state),
+            _ => self.wait(state),
         }
     }
 
@@ -318,18 +406,22 @@ impl<J: Job> Crew<J> {
 }
 
 impl LaneMetrics {
-    /// A job was run. The times are 0 where nobody has looked at the clock.
-    fn count(&mut self, since: u64, begun: u64, ended: u64) {
-        self.done += 1;
+    /// A job was run.
+    fn measure(&mut self, since: u64, begun: u64, ended: u64) {
         self.run += ended - begun;
-        if since != 0 {
-            self.wait += begun.saturating_sub(since);
-        }
+        self.wait += begun.saturating_sub(since);
     }
 }
 
 impl<J: Job> State<J> {
-    /// Sees to room in the queue, and to threads.
+    /// True if there is room in the queue, and there are threads, which do not end.
+    #[inline]
+    fn is_ready(&self) -> bool {
+        self.queue.has_room() && !self.threads.is_empty()
+    }
+
+    /// Sees to that.
+    #[cold]
     fn prepare(&mut self, start: impl FnOnce(&mut Vec<Thread>) -> Result<()>) -> Result<()> {
         if self.is_ending {
             return Err(Errno::EAGAIN);
@@ -338,6 +430,7 @@ impl<J: Job> State<J> {
         if self.threads.is_empty() {
             start(&mut self.threads)?;
             self.count = self.threads.len();
+            self.open_or_shut();
         }
         Ok(())
     }

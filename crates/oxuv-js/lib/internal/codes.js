@@ -14,7 +14,7 @@ function list(words, last) {
 // How a value that was not wanted is told of.
 function kindOf(value) {
   if (value === null || value === undefined) return `${value}`;
-  if (typeof value === 'function') return `function ${value.name}`;
+  if (typeof value === 'function' && value.name) return `function ${value.name}`;
   if (typeof value === 'object') {
     if (value.constructor?.name) return `an instance of ${value.constructor.name}`;
     return inspect(value, { depth: -1 });
@@ -81,11 +81,16 @@ const E = Error, T = TypeError, R = RangeError;
 const table = {
   ERR_AMBIGUOUS_ARGUMENT: [T, (name, why) => `The "${name}" argument is ambiguous. ${why}`],
   ERR_ARG_NOT_ITERABLE: [T, (what) => `${what} must be iterable`],
+  ERR_ASYNC_CALLBACK: [T, (name) => `${name} must be a function`],
+  ERR_ASYNC_TYPE: [T, (type) => `Invalid name for async "type": ${type}`],
   ERR_BUFFER_OUT_OF_BOUNDS: [R, (name) => (name ? `"${name}" is outside of buffer bounds` : 'Attempt to access memory outside buffer bounds')],
   ERR_CHILD_CLOSED_BEFORE_REPLY: [E, 'Child closed before reply received'],
   ERR_CHILD_PROCESS_IPC_REQUIRED: [E, (name) => `Forked processes must have an IPC channel, missing value 'ipc' in ${name}`],
   ERR_CHILD_PROCESS_STDIO_MAXBUFFER: [R, (name) => `${name} maxBuffer length exceeded`],
+  ERR_CLOSED_MESSAGE_PORT: [E, 'Cannot send data on closed MessagePort'],
   ERR_CONSOLE_WRITABLE_STREAM: [T, (name) => `Console expects a writable stream instance for ${name}`],
+  ERR_CONSTRUCT_CALL_INVALID: [T, 'Constructor cannot be called'],
+  ERR_CONSTRUCT_CALL_REQUIRED: [T, (name) => `Class constructor ${name} cannot be invoked without \`new\``],
   ERR_DIR_CLOSED: [E, 'Directory handle was closed'],
   ERR_DIR_CONCURRENT_OPERATION: [E, 'Cannot do synchronous work on directory handle with concurrent asynchronous operations'],
   ERR_ENCODING_INVALID_ENCODED_DATA: [T, (encoding) => `The encoded data was not valid for encoding ${encoding}`],
@@ -95,9 +100,10 @@ const table = {
   ERR_FEATURE_UNAVAILABLE_ON_PLATFORM: [T, (name) => `The feature ${name} is unavailable on the current platform, which is being used to run Node.js`],
   ERR_FS_FILE_TOO_LARGE: [R, (size) => `File size (${size}) is greater than 2 GiB`],
   ERR_FS_INVALID_SYMLINK_TYPE: [E, (type) => `Symlink type must be one of "dir", "file", or "junction". Received "${type}"`],
+  ERR_HTTP_CONTENT_LENGTH_MISMATCH: [E, (actual, expected) => `Response body's content-length of ${actual} byte(s) does not match the content-length of ${expected} byte(s) set in header`],
   ERR_HTTP_HEADERS_SENT: [E, (what) => `Cannot ${what} headers after they are sent to the client`],
-  ERR_HTTP_INVALID_HEADER_VALUE: [T, (value, name) => `Invalid value "${value}" for header "${name}"`],
-  ERR_HTTP_INVALID_STATUS_CODE: [R, (status) => `Invalid status code: ${status}`],
+  ERR_HTTP_INVALID_HEADER_VALUE: [T, (value, name) => require('internal/format').format('Invalid value "%s" for header "%s"', value, name)],
+  ERR_HTTP_INVALID_STATUS_CODE: [R, (status) => require('internal/format').format('Invalid status code: %s', status)],
   ERR_HTTP_REQUEST_TIMEOUT: [E, 'Request timeout'],
   ERR_HTTP_SOCKET_ASSIGNED: [E, 'ServerResponse has an already assigned socket'],
   ERR_HTTP_SOCKET_ENCODING: [E, 'Changing the socket encoding is not allowed per RFC7230 Section 3.'],
@@ -110,6 +116,7 @@ const table = {
   ERR_INVALID_ARG_TYPE: [T, invalidArgType],
   ERR_INVALID_ARG_VALUE: [T, invalidArgValue],
   ERR_INVALID_ARG_VALUE_RANGE: [R, invalidArgValue, 'ERR_INVALID_ARG_VALUE'],
+  ERR_INVALID_ASYNC_ID: [R, (name, id) => `Invalid ${name} value: ${id}`],
   ERR_INVALID_BUFFER_SIZE: [R, (size) => `Buffer size must be a multiple of ${size}`],
   ERR_INVALID_CALLBACK: [T, (value) => `Callback must be a function. Received ${inspect(value)}`],
   ERR_INVALID_CHAR: [T, (name, field) => `Invalid character in ${name}${field === undefined ? '' : ` ["${field}"]`}`],
@@ -124,12 +131,12 @@ const table = {
   ERR_INVALID_MODULE_SPECIFIER: [T, (name, why, base) => `Invalid module "${name}" ${why}${base ? ` imported from ${base}` : ''}`],
   ERR_INVALID_OBJECT_DEFINE_PROPERTY: [T, (message) => message],
   ERR_INVALID_PACKAGE_CONFIG: [E, (path, base, why) => `Invalid package config ${path}${base ? ` while importing ${base}` : ''}${why ? `. ${why}` : ''}`],
-  ERR_INVALID_HANDLE_TYPE: [T, 'This handle type cannot be sent'],
   ERR_INVALID_PROTOCOL: [T, (actual, expected) => `Protocol "${actual}" not supported. Expected "${expected}"`],
   ERR_INVALID_RETURN_VALUE: [T, invalidReturnValue],
   ERR_INVALID_STATE: [E, (why) => `Invalid state: ${why}`],
   ERR_INVALID_SYNC_FORK_INPUT: [T, (input) => `Asynchronous forks do not support Buffer, TypedArray, DataView or string input: ${input}`],
   ERR_INVALID_THIS: [T, (type) => `Value of "this" must be of type ${type}`],
+  ERR_INVALID_TRANSFER_OBJECT: [T, 'Found invalid object in transferList'],
   ERR_INVALID_TUPLE: [T, (name, what) => `${name} must be an iterable ${what} tuple`],
   ERR_INVALID_URI: [URIError, 'URI malformed'],
   ERR_INVALID_URL: [T, 'Invalid URL'],
@@ -140,6 +147,7 @@ const table = {
   ERR_IPC_SYNC_FORK: [E, 'IPC cannot be used with synchronous forks'],
   ERR_METHOD_NOT_IMPLEMENTED: [E, (name) => `The ${name} method is not implemented`],
   ERR_MISSING_ARGS: [T, missingArgs],
+  ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST: [T, 'Object that needs transfer was found in message but not listed in transferList'],
   ERR_MODULE_NOT_FOUND: [E, (path, base, what = 'package') => `Cannot find ${what} '${path}' imported from ${base}`],
   ERR_MULTIPLE_CALLBACK: [E, 'Callback called multiple times'],
   ERR_OPERATION_FAILED: [E, (why) => `Operation failed: ${why}`],
@@ -155,6 +163,12 @@ const table = {
   ERR_REQUIRE_ESM: [E, (path) => `require() of ES Module ${path} not supported.\nInstead change the require of ${path} to a dynamic import() which is available in all CommonJS modules.`],
   ERR_SERVER_ALREADY_LISTEN: [E, 'Listen method has been called more than once without closing.'],
   ERR_SERVER_NOT_RUNNING: [E, 'Server is not running.'],
+  ERR_SOCKET_ALREADY_BOUND: [E, 'Socket is already bound'],
+  ERR_SOCKET_BAD_BUFFER_SIZE: [T, 'Buffer size must be a positive integer'],
+  ERR_SOCKET_BAD_TYPE: [T, 'Bad socket type specified. Valid types are: udp4, udp6'],
+  ERR_SOCKET_DGRAM_IS_CONNECTED: [E, 'Already connected'],
+  ERR_SOCKET_DGRAM_NOT_CONNECTED: [E, 'Not connected'],
+  ERR_SOCKET_DGRAM_NOT_RUNNING: [E, 'Not running'],
   ERR_SOCKET_BAD_PORT: [R, (name, port, allowsZero = true) => `${name} should be ${allowsZero ? '>=' : '>'} 0 and < 65536. Received ${kindOf(port)}.`],
   ERR_SOCKET_CLOSED: [E, 'Socket is closed'],
   ERR_SOCKET_CLOSED_BEFORE_CONNECTION: [E, 'Socket closed before the connection was established'],
@@ -178,6 +192,15 @@ const table = {
   ERR_UNSUPPORTED_DIR_IMPORT: [E, (path, base) => `Directory import '${path}' is not supported resolving ES modules imported from ${base}`],
   ERR_USE_AFTER_CLOSE: [E, (name) => `${name} was closed`],
   ERR_VALID_PERFORMANCE_ENTRY_TYPE: [E, 'At least one valid performance entry type is required'],
+  ERR_WORKER_INIT_FAILED: [E, (why) => `Worker initialization failure: ${why}`],
+  ERR_WORKER_INVALID_EXEC_ARGV: [E, (flags, what = 'invalid execArgv flags') => `Initiated Worker with ${what}: ${flags.join(', ')}`],
+  ERR_WORKER_NOT_RUNNING: [E, 'Worker instance not running'],
+  ERR_WORKER_OUT_OF_MEMORY: [E, (what) => `Worker terminated due to reaching memory limit: ${what}`],
+  ERR_WORKER_PATH: [T, (name) => 'The worker script or module filename must be an absolute path or a relative path starting with \'./\' ' +
+    `or '../'.${name.startsWith('file://') ? ' Wrap file:// URLs with `new URL`.' : ''}${name.startsWith('data:text/javascript')
+      ? ' Wrap data: URLs with `new URL`.' : ''} Received "${name}"`],
+  ERR_WORKER_UNSERIALIZABLE_ERROR: [E, 'Serializing an uncaught exception failed'],
+  ERR_WORKER_UNSUPPORTED_OPERATION: [T, (name) => `${name} is not supported in workers`],
 };
 
 // An error without the cost of a stack, which is taken afterwards.

@@ -318,4 +318,4 @@ function defineHandler(prototype, type) {
   });
 }
 
-module.exports = { Event, CustomEvent, EventTarget, prepare, listenersOf, defineHandler, show, kChanged, dispatch, trusted };
+module.exports = { Event, CustomEvent, EventTarget, prepare, listenersOf, namesOf: (target) => [...target[kListeners].keys()], defineHandler, show, kChanged, dispatch, trusted };

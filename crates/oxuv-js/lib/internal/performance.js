@@ -71,6 +71,20 @@ class PerformanceMeasure extends PerformanceEntry {
 
 let entries = [];
 
+// Who is told of new entries, while somebody observes them.
+const watchers = { tell: undefined };
+
+function add(entry) {
+  entries.push(entry);
+  watchers.tell?.(entry);
+}
+
+// An entry that only observers see.
+function make(name, type, start, duration, detail) {
+  const entry = new PerformanceEntry(kMade, name, type, start, duration);
+  return Object.defineProperty(entry, 'detail', { value: detail, enumerable: true, configurable: true });
+}
+
 function timeOf(mark) {
   if (mark === undefined) return undefined;
   if (typeof mark === 'number') {
@@ -95,7 +109,7 @@ class Performance extends require('internal/event_target').EventTarget {
 
   mark(name, options) {
     const mark = new PerformanceMark(name, options);
-    entries.push(mark);
+    add(mark);
     return mark;
   }
 
@@ -109,7 +123,7 @@ class Performance extends require('internal/event_target').EventTarget {
     const last = timeOf(end) ?? (start !== undefined && duration !== undefined ? timeOf(start) + duration : now());
     const first = timeOf(start) ?? (duration !== undefined && end !== undefined ? last - duration : 0);
     const measure = new PerformanceMeasure(kMade, name, first, last - first, detail);
-    entries.push(measure);
+    add(measure);
     return measure;
   }
 
@@ -131,7 +145,18 @@ class Performance extends require('internal/event_target').EventTarget {
     return byTime(entries.filter((entry) => entry.entryType === `${type}`));
   }
 
-  toJSON() { return { timeOrigin }; }
+  toJSON() {
+    const { nodeTiming } = this;
+    return { nodeTiming, timeOrigin, eventLoopUtilization: this.eventLoopUtilization() };
+  }
+}
+// These are rarely asked for.
+for (const name of ['eventLoopUtilization', 'nodeTiming', 'timerify']) {
+  Object.defineProperty(Performance.prototype, name, {
+    get() { return require('internal/performance_loop')[name]; },
+    enumerable: true,
+    configurable: true,
+  });
 }
 for (const name of ['now', 'timeOrigin', 'mark', 'measure', 'clearMarks', 'clearMeasures', 'getEntries', 'getEntriesByName', 'getEntriesByType', 'toJSON']) {
   Object.defineProperty(Performance.prototype, name, { enumerable: true });
@@ -140,4 +165,7 @@ for (const Class of [Performance, PerformanceEntry, PerformanceMark, Performance
   Object.defineProperty(Class.prototype, Symbol.toStringTag, { value: Class.name, configurable: true });
 }
 
-module.exports = { performance: new Performance(kMade), Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure };
+module.exports = {
+  performance: new Performance(kMade), Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure,
+  internal: { kMade, make, watchers },
+};

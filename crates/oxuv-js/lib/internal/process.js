@@ -132,12 +132,13 @@ function printWarning(warning) {
   if (isTraced && warning.stack) text += warning.stack;
   else text += typeof warning.toString === 'function' ? `${warning}` : Error.prototype.toString.call(warning);
   if (typeof warning.detail === 'string') text += `\n${warning.detail}`;
-  native.write(2, `${text}\n`);
+  if (process._own.isWorker) process.stderr.write(`${text}\n`);
+  else native.write(2, `${text}\n`);
 }
 
 // The environment: all that is put in becomes text.
 
-const environment = new Proxy(Object.fromEntries(native.environment()), {
+const makeEnvironment = (values) => new Proxy(values, {
   set(target, key, value) {
     // A symbol has no text, as name or value; the language says so itself.
     const name = `${key}`;
@@ -172,7 +173,8 @@ module.exports = {
   getegid: id(3),
   getgroups: () => native.groups(),
   abort: () => native.abort(),
-  env: environment,
+  env: makeEnvironment(Object.fromEntries(native.environment())),
+  makeEnvironment,
   versions: Object.freeze({ node: process.version.slice(1), oxuv: native.version, uv: '1.53.0' }),
   arch: { x86_64: 'x64', aarch64: 'arm64', x86: 'ia32', powerpc64: 'ppc64', riscv64: 'riscv64' }[native.machine] ?? native.machine,
   // What many scripts ask to know whether they run on Node at all.

@@ -26,7 +26,7 @@ function load(path) {
     loaded.set(path, module);
     let isDone = false;
     try {
-      compiled.call(module.exports, module.exports, (name) => requireFrom(path, name), module, binding);
+      compiled.call(module.exports, module.exports, requireOf(path), module, binding);
       isDone = true;
     } finally {
       if (!isDone) loaded.delete(path);
@@ -35,16 +35,25 @@ function load(path) {
   return module.exports;
 }
 
-function requireFrom(path, name) {
-  if (name in OURS) return OURS[name]();
-  if (!name.startsWith('.')) return require(name);
+// What the file with this path requires by. Constructors do so again and again, so places are kept.
+function requireOf(path) {
+  const places = new Map();
+  return (name) => {
+    if (name in OURS) return OURS[name]();
+    if (!name.startsWith('.')) return require(name);
+    let full = places.get(name);
+    if (full === undefined) places.set(name, full = placeOf(path, name));
+    return full in OURS ? OURS[full]() : load(full);
+  };
+}
+
+function placeOf(path, name) {
   const parts = path.split('/').slice(0, -1);
   for (const part of name.replace(/\.js$/, '').split('/')) {
     if (part === '..') parts.pop();
     else if (part !== '.') parts.push(part);
   }
-  const full = parts.join('/');
-  return full in OURS ? OURS[full]() : load(full);
+  return parts.join('/');
 }
 
 module.exports = load;

@@ -11,6 +11,7 @@ const { sources } = require('errors');
 const { compile, isModule, isModuleText, makeRequire, notFound, plain } = Module.internal;
 
 function start(kind, text) {
+  if (kind === 'worker') return require('internal/worker_start').start();
   const options = engine.startOptions();
   const channel = binding('process').channel();
   if (channel) require('child_process')._forkChild(Number(channel[0]), channel[1]);
@@ -19,17 +20,21 @@ function start(kind, text) {
     process.argv.splice(1, 0, path);
     process._own.script = path;
     if (options.requires.length > 0) Module._preloadModules(options.requires);
-    const found = Module._findPath(path);
-    if (!found) throw notFound(path);
-    if (options.isChecked) check(found);
-    else if (isModule(found)) require('esm').runMain(found);
-    else Module._load(path, null, true);
+    startFile(path, options);
     return undefined;
   }
   if (options.requires.length > 0) Module._preloadModules(options.requires);
   if (kind === 'prompt') return require('prompt');
   startText(kind === 'eval' ? text : files.readText(''), `[${kind}]`, options);
   return undefined;
+}
+
+function startFile(path, options) {
+  const found = Module._findPath(path);
+  if (!found) throw notFound(path);
+  if (options.isChecked) check(found);
+  else if (isModule(found)) require('esm').runMain(found);
+  else Module._load(path, null, true);
 }
 
 function check(path) {
@@ -83,4 +88,4 @@ function globalBuiltins() {
   }
 }
 
-module.exports = { start, global, globalBuiltins };
+module.exports = { start, startFile, startText, global, globalBuiltins };

@@ -7,7 +7,7 @@ use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
 use super::modules;
-use crate::host::host;
+use crate::host::{Kept, host};
 use crate::library;
 
 pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
@@ -23,6 +23,7 @@ pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
     object.set("startOptions", Func::from(start_options))?;
     object.set("keepSites", Func::from(|_error: Value<'js>, sites: Value<'js>| sites))?;
     object.set("library", Func::from(library_function))?;
+    object.set("watchPromises", Func::from(watch_promises))?;
     object.set("collectGarbage", Func::from(|ctx: Ctx<'_>| ctx.run_gc()))
 }
 
@@ -30,6 +31,10 @@ pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
 fn run_microtasks(ctx: Ctx<'_>) {
     let host = host(&ctx);
     while !host.is_ending() && ctx.execute_pending_job() {}
+}
+
+fn watch_promises(ctx: Ctx<'_>, watcher: Kept, binder: Kept) -> Result<()> {
+    host(&ctx).watch_promises(&ctx, watcher, binder)
 }
 
 /// What the command line says about the start.

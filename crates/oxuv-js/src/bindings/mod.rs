@@ -1,6 +1,7 @@
 //! What the script's side can ask of the loop's: one object of functions per area, made when it is first asked for.
 
 mod child;
+mod dns;
 mod engine;
 mod files;
 mod fs;
@@ -8,6 +9,7 @@ mod http;
 mod modules;
 mod net;
 mod os;
+mod perf;
 mod process;
 mod signals;
 mod stdio;
@@ -16,12 +18,14 @@ mod stream_write;
 mod text;
 mod timers;
 mod tty;
+mod udp;
 mod url;
 mod util;
 mod worker;
 
 pub(crate) use fs::Descriptors;
 pub(crate) use modules::{Load, Resolve};
+pub(crate) use process::nanoseconds;
 pub(crate) use worker::{Endpoint, Life, Problem, Threads};
 
 use rquickjs::function::Func;
@@ -38,18 +42,21 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     match name.as_str() {
         "child" => child::fill(&object)?,
+        "dns" => dns::fill(&object)?,
         "engine" => engine::fill(&object)?,
         "files" => files::fill(&object)?,
         "fs" => fs::fill(&object)?,
         "net" => net::fill(&object)?,
         "http" => http::fill(&object)?,
         "os" => os::fill(&object)?,
+        "perf" => perf::fill(&object)?,
         "process" => process::fill(&object)?,
         "signals" => signals::fill(&object)?,
         "stdio" => stdio::fill(&object)?,
         "text" => text::fill(&object)?,
         "timers" => timers::fill(&object)?,
         "tty" => tty::fill(&object)?,
+        "udp" => udp::fill(&object)?,
         "url" => url::fill(&object)?,
         "worker" => worker::fill(&object)?,
         "util" => util::fill(&object)?,

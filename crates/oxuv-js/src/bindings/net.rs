@@ -1,14 +1,14 @@
 //! Sockets: what TCP and pipes have beside what all streams have. `lib/net.js` stands on these and on the class `Stream`.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use oxuv::{BindFlags, Errno, Handle, Hints, Keepalive, LookupFlags, Pipe, PipeName, SocketKind, Tcp, Tty};
-use oxuv_os::DescriptorKind;
+use oxuv::{BindFlags, Errno, Handle, Hints, Keepalive, LookupFlags, Pipe, PipeName, SocketKind, Tcp};
+use oxuv_os::{DescriptorKind, interface};
 use rquickjs::function::{Func, Opt};
-use rquickjs::{Class, Ctx, FromJs, IntoJs, Object, Result, Value};
+use rquickjs::{Class, Ctx, FromJs, Object, Result, Value};
 
 use super::OrThrow;
 use super::stream::{AnyStream, Caller, Owner, Stream, code};
@@ -17,7 +17,6 @@ use crate::host::{Host, Kept, host};
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("tcp", Func::from(tcp))?;
     object.set("pipe", Func::from(pipe))?;
-    object.set("tty", Func::from(tty))?;
     object.set("kindOf", Func::from(kind_of))?;
     object.set("lookup", Func::from(lookup))?;
     object.set("isIP", Func::from(is_ip))?;
@@ -38,21 +37,6 @@ fn pipe(ctx: Ctx<'_>, for_handles: Opt<bool>) -> Result<Class<'_, Stream>> {
     Stream::wrap(&ctx, AnyStream::Pipe(pipe))
 }
 
-/// A terminal, by the number of its descriptor; or the negative number of the error.
-fn tty(ctx: Ctx<'_>, number: i32) -> Result<Value<'_>> {
-    let host = host(&ctx);
-    let opened = match number {
-        0 => Tty::stdin(&host.lp),
-        1 => Tty::stdout(&host.lp),
-        2 => Tty::stderr(&host.lp),
-        _ => host.files.give_away(number).and_then(|descriptor| Tty::new(&host.lp, descriptor)),
-    };
-    match opened {
-        Ok(tty) => Stream::wrap(&ctx, AnyStream::Tty(tty)).map(Class::into_value),
-        Err(errno) => errno.code().into_js(&ctx),
-    }
-}
-
 /// What a descriptor is, in Node's words.
 fn kind_of(number: i32) -> &'static str {
     match DescriptorKind::of(number) {
@@ -65,7 +49,7 @@ fn kind_of(number: i32) -> &'static str {
     }
 }
 
-/// Looks up the addresses of a host; then `done(status, addresses)`. Hints are the system's numbers.
+/// For `dns` as well: looks up the addresses of a host; then `done(status, addresses)`. Hints are the system's numbers.
 fn lookup(ctx: Ctx<'_>, name: String, family: u32, hints: i32, done: Kept) -> i32 {
     let done = Caller::new(&ctx, done);
     let v6 = match family {
@@ -110,27 +94,23 @@ fn format_ip(bytes: Vec<u8>) -> Option<String> {
 }
 
 /// An address, and the zone behind it.
-fn parse(text: &str) -> Option<(IpAddr, &str)> {
+pub(super) fn parse(text: &str) -> Option<(IpAddr, &str)> {
     let Some((address, zone)) = text.split_once('%') else { return Some((text.parse().ok()?, "")) };
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
     let is_zone = !zone.is_empty() && zone.bytes().all(is_plain);
     is_zone.then_some((IpAddr::V6(address.parse::<Ipv6Addr>().ok()?), zone))
 }
 
-fn socket_address(address: &str, port: u16) -> oxuv::Result<SocketAddr> {
+pub(super) fn socket_address(address: &str, port: u16) -> oxuv::Result<SocketAddr> {
     Ok(match parse(address).ok_or(Errno::EINVAL)? {
-        (IpAddr::V6(ip), zone) if !zone.is_empty() => SocketAddrV6::new(ip, port, 0, scope(zone)?).into(),
+        (IpAddr::V6(ip), zone) if !zone.is_empty() => SocketAddrV6::new(ip, port, 0, scope(zone)).into(),
         (ip, _) => SocketAddr::new(ip, port),
     })
 }
 
-/// The number of an interface.
-fn scope(zone: &str) -> oxuv::Result<u32> {
-    if let Ok(number) = zone.parse() {
-        return Ok(number);
-    }
-    let index = std::fs::read_to_string(Path::new("/sys/class/net").join(zone).join("ifindex"))?;
-    index.trim().parse().map_err(|_| Errno::EINVAL)
+/// The number of an interface; 0, which leaves the choice to the system, if there is none of that name.
+pub(super) fn scope(zone: &str) -> u32 {
+    zone.parse().unwrap_or_else(|_| CString::new(zone).map_or(0, |zone| interface::index(&zone)))
 }
 
 /// The function that is called when something is done, if there is one.
@@ -227,14 +207,20 @@ pub(super) fn peer_address(stream: &AnyStream, out: &Object<'_>) -> Result<i32> 
 }
 
 /// The address without the port.
-fn text_of(address: &SocketAddr) -> String {
+pub(super) fn text_of(address: &SocketAddr) -> String {
     match address {
-        SocketAddr::V6(address) if address.scope_id() != 0 => format!("{}%{}", address.ip(), address.scope_id()),
+        SocketAddr::V6(address) if address.scope_id() != 0 => {
+            let mut name = [0; interface::NAME_SIZE];
+            match interface::name(address.scope_id(), &mut name) {
+                Ok(name) => format!("{}%{}", address.ip(), name.to_string_lossy()),
+                Err(_) => format!("{}%{}", address.ip(), address.scope_id()),
+            }
+        }
         _ => address.ip().to_string(),
     }
 }
 
-fn describe(out: &Object<'_>, address: oxuv::Result<SocketAddr>) -> Result<i32> {
+pub(super) fn describe(out: &Object<'_>, address: oxuv::Result<SocketAddr>) -> Result<i32> {
     let address = match address {
         Ok(address) => address,
         Err(errno) => return Ok(errno.code()),

@@ -99,7 +99,7 @@ fn write(number: i32, text: String) {
 }
 
 /// The monotonic clock, in nanoseconds.
-fn nanoseconds() -> f64 {
+pub(crate) fn nanoseconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::rc::{Rc, Weak};
 
 use oxuv::{Errno, Handle, Pipe, Tcp, Tty};
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use rquickjs::class::Trace;
 use rquickjs::function::{IntoArgs, Opt, This};
 use rquickjs::{ArrayBuffer, Class, Ctx, Function, JsLifetime, Object, Persistent, Result, Value};
@@ -75,7 +75,9 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn new(ctx: &Ctx<'_>, function: Kept) -> Caller {
-        Caller { host: Rc::downgrade(&host(ctx)), function }
+        let host = host(ctx);
+        let function = host.in_frame(ctx, function);
+        Caller { host: Rc::downgrade(&host), function }
     }
 
     /// Calls it with what `args` makes, and runs ticks and microtasks. If there is no memory for that, it is an exception of
@@ -175,6 +177,11 @@ impl Stream {
     /// Writes bytes, or a text as UTF-8. 0 when the kernel has taken all of it; 1 when it will, and `done(status)` is called then.
     fn write(&self, ctx: Ctx<'_>, bytes: Bytes, done: Kept) -> i32 {
         stream_write::write(self, vec![bytes.0], Caller::new(&ctx, done))
+    }
+
+    /// Sends what the kernel takes at once. How many bytes are left, or the negative number of the error.
+    fn try_write(&self, bytes: Bytes) -> i32 {
+        stream_write::try_write(self, &bytes.0)
     }
 
     /// As `write`, of several in a row.

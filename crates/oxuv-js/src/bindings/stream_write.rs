@@ -38,6 +38,20 @@ pub(super) fn write(to: &Stream, mut parts: Vec<Vec<u8>>, done: Caller) -> i32 {
     if written.is_ok() { 1 } else { code(written) }
 }
 
+/// Sends what the kernel takes at once. How many bytes are left, or the negative number of the error.
+pub(super) fn try_write(to: &Stream, bytes: &[u8]) -> i32 {
+    if bytes.is_empty() {
+        return 0;
+    }
+    let sent = match each!(&to.stream, stream => stream.try_write(bytes)) {
+        Ok(sent) => sent,
+        Err(Errno::EAGAIN) => 0,
+        Err(errno) => return errno.code(),
+    };
+    to.bytes_written.set(to.bytes_written.get() + sent as f64);
+    (bytes.len() - sent) as i32
+}
+
 /// What is left of the parts when so many bytes of them are sent.
 fn rest(parts: Vec<Vec<u8>>, mut sent: usize) -> Vec<Part> {
     let mut rest = Vec::with_capacity(parts.len());

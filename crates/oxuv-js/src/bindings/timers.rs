@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use oxuv::node::ImmediateKey;
-use rquickjs::function::{Func, Rest};
+use oxuv_js_engine::Bytes;
+use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result};
 
 use super::OrThrow;
@@ -27,11 +28,16 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("setImmediatesReferenced", Func::from(refer))
 }
 
-/// Starts timers that count from `start`. Each is two numbers: its own, negative if it does not keep the loop alive, and its
-/// duration in milliseconds.
-fn insert(ctx: Ctx<'_>, start: f64, timers: Rest<f64>) -> Result<()> {
+/// Starts timers that count from `start`. Each is two numbers in `timers`, of which so many are meant: its own, negative if it
+/// does not keep the loop alive, and its duration in milliseconds.
+fn insert(ctx: Ctx<'_>, start: f64, count: usize, timers: Bytes) -> Result<()> {
     let host = host(&ctx);
-    let timers = timers.chunks_exact(2).map(|pair| (pair[0].abs() as u32, pair[1] as u32, pair[0] > 0.0));
+    let number = |bytes: &[u8; 4]| i32::from_ne_bytes(*bytes);
+    let (numbers, _) = timers.0.as_chunks();
+    let timers = numbers[..count.min(numbers.len())].as_chunks().0.iter().map(|[own, duration]| {
+        let own = number(own);
+        (own.unsigned_abs(), number(duration).cast_unsigned(), own > 0)
+    });
     host.timers().insert_all(start as u64, timers, |number, key| host.timer_keys.set(*number, key)).or_throw(&ctx)
 }
 

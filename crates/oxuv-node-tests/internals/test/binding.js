@@ -11,8 +11,13 @@ function getLibuvNow() {
 // The errors of the system, by name.
 const uv = {};
 for (const [name, number] of Object.entries(require('os').constants.errno)) uv[`UV_${name}`] = -number;
+for (const [number, [name]] of require('util').getSystemErrorMap()) uv[`UV_${name}`] = number;
 
-const bindings = { timers: { getLibuvNow }, uv };
+const bindings = {
+  timers: { getLibuvNow },
+  uv,
+  get udp_wrap() { return { UDP: require('internal/dgram').UDP }; },
+};
 
 function internalBinding(name) {
   if (!Object.hasOwn(bindings, name)) throw new Error(`No such binding: ${name}`);

@@ -344,6 +344,10 @@ impl<T> Slot<T> {
             (What::Open { flags, may_wait, .. }, Ok(number)) => {
                 // SAFETY: the kernel has opened it for us.
                 let file = unsafe { OwnedFd::from_raw_fd(number as RawFd) };
+                if self.is_cancelled {
+                    // Too late, and nobody expects it any more.
+                    return Some(Outcome::Cancelled);
+                }
                 if !*may_wait && may_be_early(*flags) && is_fifo(&file) {
                     (*may_wait, self.early) = (true, Some(file));
                     return None;

@@ -112,6 +112,22 @@ fn those_of_one_position_go_one_after_the_other() {
 }
 
 #[test]
+fn a_file_that_was_opened_too_late_is_closed() {
+    let Some(mut ring) = ring("a_file_that_was_opened_too_late_is_closed") else { return };
+    let path = std::env::temp_dir().join(format!("oxuv-os-ring-late-{}", std::process::id()));
+    std::fs::write(&path, "").unwrap();
+    let text = path.to_str().unwrap();
+    let open = submit(&mut ring, Call::Open { path: name(text), flags: fs::O_RDONLY, mode: 0 }, 1);
+    // As if the kernel had been quicker than whoever has taken it back.
+    ring.slots[open.index as usize].is_cancelled = true;
+    assert!(matches!(all_done(&mut ring)[..], [Done { outcome: Outcome::Cancelled, .. }]));
+    let numbers = std::fs::read_dir("/proc/self/fd").unwrap();
+    let mut targets = numbers.filter_map(|number| std::fs::read_link(number.unwrap().path()).ok());
+    assert!(targets.all(|target| target != path));
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
 fn what_waits_is_taken_back_and_what_is_done_is_not() {
     let Some(mut ring) = ring("what_waits_is_taken_back_and_what_is_done_is_not") else { return };
     let (reader, _writer) = pipe();

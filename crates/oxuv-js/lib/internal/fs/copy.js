@@ -63,10 +63,10 @@ function* compare(from, to, { dereference }) {
   if (target !== undefined) {
     if (isSame(source, target)) throw wrong('ERR_FS_CP_EINVAL', 'EINVAL', 'src and dest cannot be the same', dest);
     if (source.isDirectory() && !target.isDirectory()) {
-      throw wrong('ERR_FS_CP_DIR_TO_NON_DIR', 'EISDIR', `cannot overwrite directory ${src} with non-directory ${dest}`, dest);
+      throw wrong('ERR_FS_CP_DIR_TO_NON_DIR', 'EISDIR', `cannot overwrite non-directory ${dest} with directory ${src}`, dest);
     }
     if (!source.isDirectory() && target.isDirectory()) {
-      throw wrong('ERR_FS_CP_NON_DIR_TO_DIR', 'ENOTDIR', `cannot overwrite non-directory ${src} with directory ${dest}`, dest);
+      throw wrong('ERR_FS_CP_NON_DIR_TO_DIR', 'ENOTDIR', `cannot overwrite directory ${dest} with non-directory ${src}`, dest);
     }
   }
   if (source.isDirectory() && isBelow(src, dest)) throw intoItself(src, dest);

@@ -68,14 +68,13 @@ class Dir {
   }
 
   read(callback) {
+    this.#checkOpen();
     if (callback === undefined) {
       return new Promise((resolve, reject) => {
-        this.#checkOpen();
         this.#read((error, entry) => (error ? reject(error) : resolve(entry)));
       });
     }
     validateFunction(callback, 'callback');
-    this.#checkOpen();
     return this.#read(callback);
   }
 

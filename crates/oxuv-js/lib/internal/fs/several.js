@@ -5,6 +5,7 @@ const { bufferClass, checkCallback, errorOf, isRaw, nameOf, optionsOf, start, sy
 const { run, runSync } = require('internal/fs/steps');
 const requests = require('internal/fs/requests');
 const native = binding('fs');
+const { basename, dirname, join, resolve } = require('path');
 
 let warned = false;
 function warnOfFd() {
@@ -55,7 +56,7 @@ function realpathRequest(path, options) {
 }
 
 function realpathError(error, path) {
-  const text = require('path').resolve(typeof path === 'string' ? path : bufferClass().from(path).toString());
+  const text = resolve(typeof path === 'string' ? path : bufferClass().from(path).toString());
   for (let end = text.indexOf('/', 1); ; end = text.indexOf('/', end + 1)) {
     const part = end < 0 ? text : text.slice(0, end);
     try {
@@ -72,9 +73,37 @@ function* realpathSteps(made) {
   try {
     name = yield made;
   } catch (error) {
-    throw realpathError(error, made.path);
+    const last = error.code === 'ENOENT' ? yield* nameless(made.path) : undefined;
+    if (last === undefined) throw realpathError(error, made.path);
+    name = isRaw(made.encoding) ? bufferClass().from(last) : last;
   }
   return nameOf(name, made.encoding);
+}
+
+// Links to pipes and sockets (`/dev/stdin`) lead to something that is there, but has no path: their text stands for one.
+function* nameless(path) {
+  if (typeof path !== 'string') return undefined;
+  try {
+    const stats = yield requests.stat(path);
+    if (!stats.isFIFO() && !stats.isSocket()) return undefined;
+    for (let at = path; ;) {
+      const folder = yield requests.realpath(dirname(resolve(at)));
+      at = join(folder, basename(at));
+      const target = yield* linkTarget(at);
+      if (target === undefined) return at;
+      at = resolve(folder, target);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function* linkTarget(path) {
+  try {
+    return yield requests.readlink(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function realpath(path, options, done) { run(realpathSteps(realpathRequest(path, options)), done); }

@@ -2,11 +2,11 @@
 'use strict';
 
 const PREFIXES = {
-  ERR_FS_CP_DIR_TO_NON_DIR: 'Cannot overwrite directory with non-directory',
+  ERR_FS_CP_DIR_TO_NON_DIR: 'Cannot overwrite non-directory with directory',
   ERR_FS_CP_EEXIST: 'Target already exists',
   ERR_FS_CP_EINVAL: 'Invalid src or dest',
   ERR_FS_CP_FIFO_PIPE: 'Cannot copy a FIFO pipe',
-  ERR_FS_CP_NON_DIR_TO_DIR: 'Cannot overwrite non-directory with directory',
+  ERR_FS_CP_NON_DIR_TO_DIR: 'Cannot overwrite directory with non-directory',
   ERR_FS_CP_SOCKET: 'Cannot copy a socket file',
   ERR_FS_CP_SYMLINK_TO_SUBDIRECTORY: 'Cannot overwrite symlink in subdirectory of self',
   ERR_FS_CP_UNKNOWN: 'Cannot copy an unknown file type',

@@ -53,7 +53,7 @@ class FSWatcher extends EventEmitter {
       checkHandle(this._handle);
       return;
     }
-    this._handle = begin(toPath(path, 'filename'), options, (errno, eventType, name) => {
+    this._handle = begin(toPath(path), options, (errno, eventType, name) => {
       if (errno === 0) {
         this.emit('change', eventType, name);
         return;

@@ -66,7 +66,7 @@ delete StatWatcher.count;
 
 const watchers = new Map();
 
-const nameOf = (path) => require('path').resolve(shown(toPath(path, 'filename')));
+const nameOf = (path) => require('path').resolve(shown(toPath(path)));
 
 function watchFile(path, options, listener) {
   path = nameOf(path);

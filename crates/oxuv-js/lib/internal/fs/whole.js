@@ -4,7 +4,7 @@
 const native = binding('fs');
 const { AbortError, codes: { ERR_FS_FILE_TOO_LARGE, ERR_INVALID_ARG_TYPE } } = require('internal/codes');
 const { validateBoolean } = require('internal/validators');
-const { bufferClass, bytesOf, optionsOf, request, start, sync } = require('internal/fs/util');
+const { bufferClass, bytesOf, errorOf, optionsOf, request, start, sync } = require('internal/fs/util');
 const { encode } = require('internal/fs/transfer');
 const requests = require('internal/fs/requests');
 const { nameOf, textOf, lengthOf } = require('internal/buffer_text');
@@ -12,6 +12,7 @@ const { nameOf, textOf, lengthOf } = require('internal/buffer_text');
 const PIECE = 512 * 1024;
 const PIECE_OF_UNKNOWN = 64 * 1024;
 const MOST = 2 ** 31 - 1;
+const ENOMEM = -12;
 // What is written at a time: another thread gets a copy of it.
 const WRITE_PIECE = 8 * 1024 * 1024;
 
@@ -23,11 +24,12 @@ function sizeOf(stats) {
   return size;
 }
 
-// What is read so far of a file.
+// What is read so far of a file. If its size is known, all goes into one place as it comes; else it is put together in the end.
 class Pieces {
   constructor(size) {
     this.size = size;
     this.read = 0;
+    this.whole = undefined;
     this.all = [];
   }
 
@@ -38,21 +40,39 @@ class Pieces {
 
   // True at the end.
   add(piece) {
-    if (piece.byteLength > 0) this.all.push(new Uint8Array(piece));
+    if (this.size > PIECE) {
+      this.whole ??= new Uint8Array(this.size);
+      this.whole.set(new Uint8Array(piece), this.read);
+    } else if (piece.byteLength > 0) {
+      this.all.push(new Uint8Array(piece));
+    }
     this.read += piece.byteLength;
+    if (this.read > MOST) throw new ERR_FS_FILE_TOO_LARGE(this.read);
     return piece.byteLength === 0 || this.read === this.size;
   }
 
-  result(encoding) {
-    let bytes = this.all[0] ?? new Uint8Array(0);
-    if (this.all.length > 1) {
-      bytes = new Uint8Array(this.read);
-      let at = 0;
-      for (const piece of this.all) {
-        bytes.set(piece, at);
-        at += piece.length;
-      }
+  #joined() {
+    if (this.whole !== undefined) return this.read === this.size ? this.whole : this.whole.slice(0, this.read);
+    if (this.all.length < 2) return this.all[0] ?? new Uint8Array(0);
+    const bytes = new Uint8Array(this.read);
+    let at = 0;
+    for (const piece of this.all) {
+      bytes.set(piece, at);
+      at += piece.length;
     }
+    return bytes;
+  }
+
+  // Whoever hears of an error may need the memory.
+  drop() {
+    this.whole = undefined;
+    this.all = [];
+  }
+
+  // Nothing is kept here afterwards.
+  result(encoding) {
+    const bytes = this.#joined();
+    this.drop();
     if (encoding && encoding !== 'buffer') return textOf(bytes, nameOf(encoding));
     return bufferClass().from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
@@ -67,10 +87,14 @@ function readOptions(options) {
 function readFileSync(path, options) {
   options = readOptions(options);
   const fd = isFd(path) ? path : sync(requests.open(path, options.flag, 0o666));
+  let pieces;
   try {
-    const pieces = new Pieces(sizeOf(sync(requests.fstat(fd))));
+    pieces = new Pieces(sizeOf(sync(requests.fstat(fd))));
     while (!pieces.add(sync(pieces.request(fd))));
     return pieces.result(options.encoding);
+  } catch (error) {
+    pieces?.drop();
+    throw error ?? errorOf(ENOMEM, { syscall: 'read' });
   } finally {
     if (!isFd(path)) sync(requests.close(fd));
   }
@@ -127,24 +151,26 @@ function readAll(fd, encoding, signal, done) {
         return;
       }
       start(pieces.request(fd), (failure, piece) => {
-        if (failure !== null) done(failure);
-        else if (!pieces.add(piece)) next();
-        else finish(() => pieces.result(encoding), done);
+        if (failure !== null) {
+          pieces.drop();
+          done(failure);
+          return;
+        }
+        let result;
+        try {
+          if (pieces.add(piece)) result = pieces.result(encoding);
+        } catch (wrong) {
+          pieces.drop();
+          // Without memory for an error the engine throws null.
+          done(wrong ?? errorOf(ENOMEM, { syscall: 'read' }));
+          return;
+        }
+        if (result === undefined) next();
+        else done(null, result);
       });
     };
     next();
   });
-}
-
-function finish(make, done) {
-  let value;
-  try {
-    value = make();
-  } catch (error) {
-    done(error);
-    return;
-  }
-  done(null, value);
 }
 
 function readFile(path, options, done) {

@@ -5,7 +5,7 @@ const net = require('net');
 const { addAbortSignal, finished } = require('stream');
 const { Buffer } = require('buffer');
 const { codes } = require('internal/codes');
-const { validateBoolean, validateInteger } = require('internal/validators');
+const { validateBoolean, validateInteger, validateString } = require('internal/validators');
 const { durationOf } = require('internal/net/timeout');
 const { urlToHttpOptions } = require('url');
 const agents = require('internal/http/agent');
@@ -143,6 +143,7 @@ function setHeaders(request, options, host, defaultPort) {
     return;
   }
   if (headers) for (const name of Object.keys(headers)) request.setHeader(name, headers[name]);
+  if (request.getHeader('host')) validateString(request.getHeader('host'), 'options.headers.host');
   const setHost = options.setHost === undefined || Boolean(options.setHost);
   if (host && setHost && !request.getHeader('host')) request.setHeader('Host', hostHeader(host, options.port, defaultPort));
   if (options.auth && !request.getHeader('Authorization')) {
@@ -212,6 +213,7 @@ prototype.destroy = function destroy(error) {
 
 // The end of a request that has no connection, or none any more.
 function close(request, error) {
+  request.destroyed = true;
   if (!request.aborted && !error) error = connectionReset('socket hang up');
   if (error) request.emit('error', error);
   request._closed = true;

@@ -61,13 +61,20 @@ function addHeader(headers, name, value) {
   if (kind === LIST) {
     if (before === undefined) headers[lower] = [value];
     else before.push(value);
-  } else if (before === undefined || (before === '' && kind === JOIN)) {
-    headers[lower] = before === '' ? `, ${value}` : value;
+  } else if (typeof before !== 'string') {
+    headers[lower] = value;
   } else if (kind === JOIN) {
     headers[lower] = `${before}, ${value}`;
   } else if (kind === COOKIE) {
     headers[lower] = `${before}; ${value}`;
   }
+}
+
+// The same, with a list of values for each name.
+function addDistinctHeader(headers, name, value) {
+  const lower = name.toLowerCase();
+  if (Object.hasOwn(headers, lower)) headers[lower].push(value);
+  else headers[lower] = [value];
 }
 
 // The date for a header. It is made anew when the second is over.
@@ -101,7 +108,7 @@ function readStop(socket) {
 }
 
 module.exports = {
-  kOutHeaders, kNeedDrain, isToken, hasWrongCharacter, lowerName, validateHeaderName, validateHeaderValue, addHeader, utcDate,
+  kOutHeaders, kNeedDrain, isToken, hasWrongCharacter, lowerName, validateHeaderName, validateHeaderValue, addHeader, addDistinctHeader, utcDate,
   connectionReset, readStart, readStop,
   CHUNKED: /(?:^|\W)chunked(?:$|\W)/i,
   CONTINUE: /(?:^|\W)100-continue(?:$|\W)/i,

@@ -1,14 +1,20 @@
 // A connection of a server: requests come in one after the other, and answers go out in the same order.
 'use strict';
 
+const net = require('net');
 const { codes } = require('internal/codes');
 const { HTTPParser, parsers, freeParser, prepareError, isLenient, methods } = require('internal/http/parser');
-const { emitClose } = require('internal/http/response');
+const { emitClose, onSocketClose } = require('internal/http/response');
 const { kUniqueHeaders } = require('internal/http/outgoing_headers');
 const { kNeedDrain, CONTINUE, connectionReset } = require('internal/http/common');
+const observed = require('internal/http/observed');
 const servers = require('internal/http/server');
 
+// So many requests may wait for their answers before no more are read.
+const MOST_WAITING = 1000;
+
 const nothing = () => {};
+const now = performance.now;
 
 // What there is to know of a connection.
 class Connection {
@@ -23,6 +29,11 @@ class Connection {
     this.outgoingData = 0;
     this.requestsCount = 0;
     this.keepAliveTimeoutSet = false;
+    // Ends the connection when it was idle for too long; how long that is, and since when it is.
+    this.idleTimer = null;
+    this.idleTimeout = 0;
+    this.idleSince = 0;
+    this.onFinish = (response) => onFinish(this, response);
     this.onPendingData = (count) => updateOutgoingData(this, count);
     this.listeners = {
       data: (chunk) => onData(this, chunk),
@@ -53,12 +64,66 @@ function serveConnection(socket) {
   socket.on('timeout', listeners.timeout);
   socket.on('error', listeners.error);
   socket.on('close', listeners.close);
+  socket.on('close', onSocketClose);
   socket.on('end', listeners.end);
   socket.on('data', listeners.data);
   socket.on('drain', listeners.drain);
   socket._paused = false;
+  consume(connection);
   // What is written is HTTP, and so is what is read: bytes.
   if (typeof socket.setEncoding === 'function') socket.setEncoding = refuseEncoding;
+}
+
+// A socket of ours need not read for itself, unless a script wants to see what comes.
+function consume(connection) {
+  const { socket, parser } = connection;
+  if (socket._handle?.kind === undefined || socket._handle.readStart !== Object.getPrototypeOf(socket._handle).readStart) return;
+  parser[HTTPParser.kOnExecute] = (read) => {
+    socket._unrefTimer();
+    afterExecute(connection, read, parser.getCurrentBuffer());
+  };
+  parser.consume(socket._handle);
+  socket.on('pause', onPause);
+  socket.on('resume', onResume);
+  for (const name of LISTENING) socket[name] = listenAndUnconsume[name];
+}
+
+// There is nothing in the socket's buffer that could hold the handle up.
+function onPause() {
+  if (!this._handle?.reading) return;
+  this._handle.reading = false;
+  this._handle.readStop();
+}
+
+function onResume() {
+  // Told of late: it may be held up again.
+  if (this._paused) {
+    this.pause();
+  } else if (this._handle && !this._handle.reading) {
+    this._handle.reading = true;
+    this._handle.readStart();
+  }
+}
+
+// The ways to listen, each with a look at what for: who wants the bytes gets them.
+const LISTENING = ['on', 'addListener', 'prependListener'];
+const listenAndUnconsume = {};
+for (const name of LISTENING) {
+  listenAndUnconsume[name] = function listen(event, listener) {
+    if (!this.parser) {
+      for (const each of LISTENING) delete this[each];
+    } else if (event === 'data' || event === 'readable') {
+      for (const each of LISTENING) delete this[each];
+      unconsume(this);
+    }
+    return net.Socket.prototype[name].call(this, event, listener);
+  };
+}
+
+function unconsume(socket) {
+  socket.parser.unconsume();
+  socket.removeListener('pause', onPause);
+  socket.removeListener('resume', onResume);
 }
 
 function refuseEncoding() {
@@ -74,8 +139,9 @@ function updateOutgoingData(connection, count) {
 
 function onDrain(connection) {
   const { socket } = connection;
-  if (socket._paused && connection.outgoingData <= socket.writableHighWaterMark) {
+  if (socket._paused && connection.outgoingData <= socket.writableHighWaterMark && connection.incoming.length < MOST_WAITING) {
     socket._paused = false;
+    socket.parser?.resume();
     socket.resume();
   }
   const message = socket._httpMessage;
@@ -93,8 +159,10 @@ function onTimeout() {
   if (!byRequest && !byResponse && !byServer) this.destroy();
 }
 
-function onClose({ incoming, socket }) {
+function onClose(connection) {
+  const { incoming, socket } = connection;
   freeParser(socket.parser, null, socket);
+  clearTimeout(connection.idleTimer);
   while (incoming.length > 0) incoming.shift().destroy(connectionReset('aborted'));
 }
 
@@ -136,8 +204,11 @@ function onSocketError(error) {
 }
 
 function onData(connection, chunk) {
+  afterExecute(connection, connection.parser.execute(chunk), chunk);
+}
+
+function afterExecute(connection, read, chunk) {
   const { socket, parser } = connection;
-  const read = parser.execute(chunk);
   resetTimeout(connection);
   if (read instanceof Error) {
     prepareError(read, parser, chunk);
@@ -148,9 +219,12 @@ function onData(connection, chunk) {
 }
 
 // The connection goes on with another protocol, which somebody else speaks.
-function handOver({ server, socket, parser, listeners }, request, head) {
-  for (const [event, listener] of Object.entries(listeners)) if (event !== 'timeout') socket.removeListener(event, listener);
-  socket.removeListener('timeout', listeners.timeout);
+function handOver(connection, request, head) {
+  const { server, socket, parser, listeners } = connection;
+  for (const [event, listener] of Object.entries(listeners)) socket.removeListener(event, listener);
+  socket.removeListener('close', onSocketClose);
+  if (socket.parser) unconsume(socket);
+  clearTimeout(connection.idleTimer);
   parser.finish();
   freeParser(parser, request, socket);
   delete socket.setEncoding;
@@ -165,6 +239,7 @@ function handOver({ server, socket, parser, listeners }, request, head) {
 
 // While a request is handled the time-out is the server's, not that of an idle connection.
 function resetTimeout(connection) {
+  connection.idleSince = 0;
   if (!connection.keepAliveTimeoutSet) return;
   connection.socket.setTimeout(connection.server.timeout || 0);
   connection.keepAliveTimeoutSet = false;
@@ -183,7 +258,6 @@ function onIncoming(connection, request, keepsAlive) {
   const response = makeResponse(connection, request, keepsAlive);
   if (socket._httpMessage) connection.outgoing.push(response);
   else response.assignSocket(socket);
-  response.on('finish', () => onFinish(connection, request, response));
   if (request.httpVersionMajor === 1 && request.httpVersionMinor === 1) {
     const limit = server.maxRequestsPerSocket;
     if (typeof limit === 'number' && limit > 0) {
@@ -209,7 +283,8 @@ function onIncoming(connection, request, keepsAlive) {
 function pauseIfFlooded(connection) {
   const { socket } = connection;
   if (socket._paused) return;
-  if (socket._writableState?.needDrain || connection.outgoingData >= socket.writableHighWaterMark) {
+  if (socket._writableState?.needDrain || connection.outgoingData >= socket.writableHighWaterMark ||
+      connection.incoming.length >= MOST_WAITING) {
     socket._paused = true;
     socket.pause();
   }
@@ -219,10 +294,12 @@ function makeResponse(connection, request, keepsAlive) {
   const { server, socket } = connection;
   const response = new server[servers.kServerResponse](request, { highWaterMark: socket.writableHighWaterMark });
   response._keepAliveTimeout = server.keepAliveTimeout;
-  response._maxRequestsPerSocket = server.maxRequestsPerSocket;
+  if (server.maxRequestsPerSocket > 0) response._maxRequestsPerSocket = server.maxRequestsPerSocket;
   response._onPendingData = connection.onPendingData;
-  response.shouldKeepAlive = keepsAlive;
-  response[kUniqueHeaders] = server[kUniqueHeaders];
+  if (!keepsAlive || !response.shouldKeepAlive) response.shouldKeepAlive = keepsAlive;
+  if (server[kUniqueHeaders] !== null) response[kUniqueHeaders] = server[kUniqueHeaders];
+  response._onFinish = connection.onFinish;
+  observed.begin(response);
   return response;
 }
 
@@ -244,9 +321,12 @@ function answerExpectation(server, request, response) {
 }
 
 // An answer is with the socket: the next one may go, or the connection ends or is idle.
-function onFinish(connection, request, response) {
+function onFinish(connection, response) {
   const { server, socket, outgoing } = connection;
+  const request = response.req;
+  observed.answered(response);
   connection.incoming.shift();
+  if (socket._paused && connection.incoming.length === MOST_WAITING - 1) onDrain(connection);
   // Nobody has read the request: what is left of it has to go, so that the next one can come.
   if (!request._consuming) request._dump();
   response.detachSocket(socket);
@@ -258,15 +338,38 @@ function onFinish(connection, request, response) {
   } else if (outgoing.length > 0) {
     outgoing.shift().assignSocket(socket);
   } else if (server.keepAliveTimeout && typeof socket.setTimeout === 'function') {
-    socket.setTimeout(server.keepAliveTimeout);
-    connection.keepAliveTimeoutSet = true;
+    becomeIdle(connection, server.keepAliveTimeout);
   }
+}
+
+// A timer that is set anew for each request costs more than the request: this one looks, when it is due, what there was meanwhile.
+function becomeIdle(connection, timeout) {
+  const { socket } = connection;
+  if (socket.timeout) {
+    // The script has one of its own, or the server.
+    socket.setTimeout(timeout);
+    connection.keepAliveTimeoutSet = true;
+    return;
+  }
+  connection.idleSince = now();
+  if (connection.idleTimer !== null && connection.idleTimeout === timeout) return;
+  clearTimeout(connection.idleTimer);
+  connection.idleTimeout = timeout;
+  connection.idleTimer = setTimeout(onIdle, timeout, connection).unref();
+}
+
+function onIdle(connection) {
+  connection.idleTimer = null;
+  if (connection.idleSince === 0 || connection.socket.destroyed) return;
+  const left = connection.idleTimeout - (now() - connection.idleSince);
+  if (left >= 1) connection.idleTimer = setTimeout(onIdle, left, connection).unref();
+  else if (connection.socket.parser) connection.socket.emit('timeout');
 }
 
 // The parser does not keep a request that is over.
 function forget(request, parser) {
   if (parser.incoming !== request) return;
-  if (request.readableEnded) parser.incoming = null;
+  if (request.complete) parser.incoming = null;
   else request.on('end', () => { if (parser.incoming === request) parser.incoming = null; });
 }
 

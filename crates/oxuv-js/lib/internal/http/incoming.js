@@ -2,64 +2,98 @@
 'use strict';
 
 const { Readable, finished } = require('stream');
-const { addHeader, readStart, readStop } = require('internal/http/common');
+const { addHeader, addDistinctHeader, readStart, readStop } = require('internal/http/common');
 
 const kHeaders = Symbol('kHeaders');
+const kIsStream = Symbol('kIsStream');
+const kHeadersDistinct = Symbol('kHeadersDistinct');
 const kTrailers = Symbol('kTrailers');
+const kTrailersDistinct = Symbol('kTrailersDistinct');
 
+// Most requests have no body, and nobody reads them: what a stream needs is made when somebody does. Of what follows, a message
+// has as its own only what is not the same in all of them.
 function IncomingMessage(socket) {
-  Readable.call(this, socket ? { highWaterMark: socket.readableHighWaterMark } : undefined);
-  // Nothing is read ahead before somebody reads.
-  this._readableState.readingMore = true;
   this.socket = socket;
-  this.httpVersionMajor = null;
-  this.httpVersionMinor = null;
-  this.httpVersion = null;
-  this.complete = false;
-  this[kHeaders] = null;
-  this.rawHeaders = [];
-  this[kTrailers] = null;
-  this.rawTrailers = [];
-  this.aborted = false;
-  this.upgrade = null;
-  // Of requests.
-  this.url = '';
-  this.method = null;
-  // Of responses.
-  this.statusCode = null;
-  this.statusMessage = null;
   this.client = socket;
-  this._consuming = false;
-  // Set when what comes is of no interest any more.
-  this._dumped = false;
+  this.rawHeaders = [];
+  this.rawTrailers = [];
 }
 Object.setPrototypeOf(IncomingMessage.prototype, Readable.prototype);
 Object.setPrototypeOf(IncomingMessage, Readable);
 
 const { prototype } = IncomingMessage;
 
-function headersOf(lines) {
-  const headers = {};
-  for (let at = 0; at < lines.length; at += 2) addHeader(headers, lines[at], lines[at + 1]);
+Object.assign(prototype, {
+  httpVersionMajor: null,
+  httpVersionMinor: null,
+  httpVersion: null,
+  complete: false,
+  aborted: false,
+  upgrade: null,
+  // Of requests.
+  url: '',
+  method: null,
+  // Of responses.
+  statusCode: null,
+  statusMessage: null,
+  _consuming: false,
+  // Set when what comes is of no interest any more.
+  _dumped: false,
+  [kHeaders]: null,
+  [kHeadersDistinct]: null,
+  [kTrailers]: null,
+  [kTrailersDistinct]: null,
+  [kIsStream]: false,
+});
+
+function makeStream(message) {
+  message[kIsStream] = true;
+  const value = new Readable.ReadableState(message.socket ? { highWaterMark: message.socket.readableHighWaterMark } : undefined, message, false);
+  Object.defineProperty(message, '_readableState', { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  // Nothing is read ahead before somebody reads.
+  value.readingMore = true;
+  if (message._dumped) value.ended = value.endEmitted = value.destroyed = value.closed = value.closeEmitted = true;
+  else if (message.complete) message.push(null);
+  return value;
+}
+
+Object.defineProperty(prototype, '_readableState', {
+  __proto__: null,
+  // A prototype has no stream.
+  get() { return Object.hasOwn(this, 'rawHeaders') ? makeStream(this) : undefined; },
+  set(value) { Object.defineProperty(this, '_readableState', { __proto__: null, value, writable: true, enumerable: true, configurable: true }); },
+  configurable: true,
+});
+
+// All of it is there.
+prototype._complete = function _complete() {
+  this.complete = true;
+  if (this[kIsStream]) this.push(null);
+};
+
+function headersOf(lines, headers = {}, add = addHeader) {
+  for (let at = 0; at < lines.length; at += 2) add(headers, lines[at], lines[at + 1]);
   return headers;
 }
 
-// Made when somebody asks: many do not.
+const distinctOf = (lines) => headersOf(lines, {}, addDistinctHeader);
+
+// A property that is made of lines when somebody asks: many do not.
+function made(key, lines, make) {
+  return {
+    __proto__: null,
+    get() { return (this[key] ??= make(this[lines])); },
+    set(value) { this[key] = value; },
+    configurable: true,
+    enumerable: true,
+  };
+}
+
 Object.defineProperties(prototype, {
-  headers: {
-    __proto__: null,
-    get() { return (this[kHeaders] ??= headersOf(this.rawHeaders)); },
-    set(value) { this[kHeaders] = value; },
-    configurable: true,
-    enumerable: true,
-  },
-  trailers: {
-    __proto__: null,
-    get() { return (this[kTrailers] ??= headersOf(this.rawTrailers)); },
-    set(value) { this[kTrailers] = value; },
-    configurable: true,
-    enumerable: true,
-  },
+  headers: made(kHeaders, 'rawHeaders', headersOf),
+  headersDistinct: made(kHeadersDistinct, 'rawHeaders', distinctOf),
+  trailers: made(kTrailers, 'rawTrailers', headersOf),
+  trailersDistinct: made(kTrailersDistinct, 'rawTrailers', distinctOf),
   connection: {
     __proto__: null,
     get() { return this.socket; },
@@ -127,6 +161,7 @@ prototype._addHeaderLine = function _addHeaderLine(name, value, headers) {
 prototype._dump = function _dump() {
   if (this._dumped) return;
   this._dumped = true;
+  if (this.complete && !this[kIsStream]) return;
   // What is buffered would be told of, too.
   this.removeAllListeners('data');
   this.resume();

@@ -3,56 +3,68 @@
 
 const { Stream } = require('stream');
 const { codes } = require('internal/codes');
-const { kOutHeaders, kNeedDrain, utcDate } = require('internal/http/common');
-const { headerMethods, describeHeaders } = require('internal/http/outgoing_headers');
+const { kOutHeaders, kNeedDrain, lowerName, hasWrongCharacter, utcDate } = require('internal/http/common');
+const { headerMethods, describeHeaders, kUniqueHeaders } = require('internal/http/outgoing_headers');
 
 const { Buffer } = require('buffer');
 const HIGH_WATER_MARK = 16 * 1024;
 
+const kBytesWritten = Symbol('kBytesWritten');
 const kCorked = Symbol('corked');
 const kErrored = Symbol('errored');
 const kHighWaterMark = Symbol('kHighWaterMark');
 const nothing = () => {};
 
 function OutgoingMessage(options) {
-  Stream.call(this);
-  this[kHighWaterMark] = options?.highWaterMark ?? HIGH_WATER_MARK;
   // What waits for the socket, and how much that is.
   this.outputData = [];
   this.outputSize = 0;
-  this.writable = true;
-  this.destroyed = false;
-  // Whether the connection ends with this message.
-  this._last = false;
-  this.chunkedEncoding = false;
-  this.shouldKeepAlive = true;
-  this.maxRequestsOnConnectionReached = false;
-  this._defaultKeepAlive = true;
-  this.useChunkedEncodingByDefault = true;
-  this.sendDate = false;
-  this._removedConnection = false;
-  this._removedContLen = false;
-  this._removedTE = false;
-  this._contentLength = null;
-  this._hasBody = true;
-  this._trailer = '';
-  this[kNeedDrain] = false;
-  this.finished = false;
-  this._headerSent = false;
-  this[kCorked] = 0;
-  this._closed = false;
   this.socket = null;
-  // The head as text, once it is made.
-  this._header = null;
-  this[kOutHeaders] = null;
-  this._keepAliveTimeout = 0;
-  this._onPendingData = nothing;
-  this[kErrored] = null;
+  const size = options?.highWaterMark;
+  if (size !== undefined && size !== HIGH_WATER_MARK) this[kHighWaterMark] = size;
 }
 Object.setPrototypeOf(OutgoingMessage.prototype, Stream.prototype);
 Object.setPrototypeOf(OutgoingMessage, Stream);
 
 const { prototype } = OutgoingMessage;
+
+// What most messages have in common: they have it as their own once it changes.
+Object.assign(prototype, {
+  [kHighWaterMark]: HIGH_WATER_MARK,
+  // Whether a body of another length than the header says is an error.
+  strictContentLength: false,
+  [kBytesWritten]: 0,
+  writable: true,
+  destroyed: false,
+  // Whether the connection ends with this message.
+  _last: false,
+  chunkedEncoding: false,
+  shouldKeepAlive: true,
+  maxRequestsOnConnectionReached: false,
+  _defaultKeepAlive: true,
+  useChunkedEncodingByDefault: true,
+  sendDate: false,
+  _removedConnection: false,
+  _removedContLen: false,
+  _removedTE: false,
+  _contentLength: null,
+  _hasBody: true,
+  _trailer: '',
+  [kNeedDrain]: false,
+  finished: false,
+  _headerSent: false,
+  [kCorked]: 0,
+  _closed: false,
+  // The head as text, once it is made.
+  _header: null,
+  [kOutHeaders]: null,
+  _keepAliveTimeout: 0,
+  _onPendingData: nothing,
+  [kErrored]: null,
+  [kUniqueHeaders]: null,
+  // What is called first when everything is with the socket: a server's connection.
+  _onFinish: null,
+});
 for (const name of Object.getOwnPropertyNames(headerMethods)) {
   Object.defineProperty(prototype, name, Object.getOwnPropertyDescriptor(headerMethods, name));
 }
@@ -106,9 +118,9 @@ prototype.destroy = function destroy(error) {
 // Sends a part, behind the head if that has not been sent.
 prototype._send = function _send(data, encoding, callback) {
   if (!this._headerSent) {
-    const header = this._header;
+    const header = this._header ?? '';
     // One text is one write.
-    if (typeof data === 'string' && (!encoding || encoding === 'utf8' || encoding === 'latin1')) {
+    if (isText(data, encoding)) {
       data = header + data;
     } else {
       this.outputData.unshift({ data: header, encoding: 'latin1', callback: null });
@@ -230,6 +242,15 @@ function checkWrite(message, chunk, callback) {
 
 const sizeOf = (chunk, encoding) => (typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.byteLength);
 
+const isCounted = (message) => typeof message._contentLength === 'number' && message._hasBody && !message._removedContLen && !message.chunkedEncoding;
+const mismatch = (message, count) => new codes.ERR_HTTP_CONTENT_LENGTH_MISMATCH(count, message._contentLength);
+
+function countBody(message, chunk, encoding) {
+  const count = message[kBytesWritten] + sizeOf(chunk, encoding);
+  if (isCounted(message) && count > message._contentLength) throw mismatch(message, count);
+  message[kBytesWritten] = count;
+}
+
 // The parts of a turn go together.
 function corkForTick(socket) {
   if (socket.writableCorked) return;
@@ -253,6 +274,7 @@ prototype.write = function write(chunk, encoding, callback) {
     process.nextTick(callback);
     return true;
   }
+  if (this.strictContentLength) countBody(this, chunk, encoding);
   if (this.socket) corkForTick(this.socket);
   const isReady = this.chunkedEncoding && chunk.length !== 0 ? sendChunk(this, chunk, encoding, callback)
     : this._send(chunk, encoding, callback);
@@ -260,22 +282,22 @@ prototype.write = function write(chunk, encoding, callback) {
   return isReady;
 };
 
+const isText = (chunk, encoding) => typeof chunk === 'string' && (!encoding || encoding === 'utf8' || encoding === 'latin1');
+const chunkText = (chunk, encoding) => `${sizeOf(chunk, encoding).toString(16)}\r\n${chunk}\r\n`;
+
 function sendChunk(message, chunk, encoding, callback) {
-  const size = sizeOf(chunk, encoding).toString(16);
-  if (typeof chunk === 'string' && (!encoding || encoding === 'utf8' || encoding === 'latin1')) {
-    return message._send(`${size}\r\n${chunk}\r\n`, encoding, callback);
-  }
-  message._send(`${size}\r\n`, 'latin1', null);
+  if (isText(chunk, encoding)) return message._send(chunkText(chunk, encoding), encoding, callback);
+  message._send(`${sizeOf(chunk, encoding).toString(16)}\r\n`, 'latin1', null);
   message._send(chunk, encoding, null);
   return message._send('\r\n', 'latin1', callback);
 }
 
 prototype.addTrailers = function addTrailers(headers) {
   this._trailer = '';
-  const { validateHeaderName, hasWrongCharacter } = require('internal/http/common');
   const add = (name, value) => {
-    validateHeaderName(name, 'Trailer name');
-    for (const each of Array.isArray(value) && value.length > 1 ? value : [value]) {
+    const isOne = !Array.isArray(value) || this[kUniqueHeaders]?.has(lowerName(name, 'Trailer name'));
+    for (const each of isOne ? [[].concat(value).join('; ')] : value) {
+      lowerName(name, 'Trailer name');
       if (hasWrongCharacter(each)) throw new codes.ERR_INVALID_CHAR('trailer content', name);
       this._trailer += `${name}: ${each}\r\n`;
     }
@@ -286,6 +308,7 @@ prototype.addTrailers = function addTrailers(headers) {
 
 function onFinish(message) {
   if (message.socket?._hadError) return;
+  message._onFinish?.(message);
   message.emit('finish');
 }
 
@@ -305,6 +328,10 @@ prototype.end = function end(chunk, encoding, callback) {
   if (!this._header) {
     this._contentLength = chunk ? sizeOf(chunk, encoding) : 0;
     this._implicitHeader();
+  }
+  if (this.strictContentLength) {
+    if (chunk) countBody(this, chunk, encoding);
+    if (isCounted(this) && this[kBytesWritten] !== this._contentLength) throw mismatch(this, this[kBytesWritten]);
   }
   if (typeof callback === 'function') this.once('finish', callback);
   sendEnd(this, chunk, encoding);
@@ -330,8 +357,9 @@ function sendEnd(message, chunk, encoding) {
   const finish = () => onFinish(message);
   const hasBody = message._hasBody;
   const isChunked = hasBody && message.chunkedEncoding;
-  if (chunk && hasBody && !isChunked && chunk.length !== 0 && typeof chunk === 'string') {
-    message._send(chunk, encoding, finish);
+  if (chunk && hasBody && isText(chunk, encoding) && socket?._handle) {
+    // As one text, which is one write.
+    message._send(isChunked ? `${chunkText(chunk, encoding)}0\r\n${message._trailer}\r\n` : chunk, encoding, finish);
   } else {
     if (socket) socket.cork();
     if (chunk && hasBody) {
@@ -342,8 +370,9 @@ function sendEnd(message, chunk, encoding) {
     else if (!message._headerSent || message.writableLength || chunk) message._send('', 'latin1', finish);
     else process.nextTick(finish);
   }
-  if (socket) {
-    if (socket._writableState) socket._writableState.corked = Math.min(socket._writableState.corked, 1);
+  const state = socket?._writableState;
+  if (state && state.corked > 0) {
+    state.corked = 1;
     socket.uncork();
   }
 }

@@ -3,6 +3,8 @@
 
 const { IncomingMessage } = require('internal/http/incoming');
 const { readStart, readStop } = require('internal/http/common');
+const { drain } = require('ticks');
+const { Buffer } = require('buffer');
 const native = binding('http');
 const now = performance.now;
 
@@ -10,12 +12,16 @@ const { methods } = native;
 const REQUEST = 1, RESPONSE = 2;
 // The properties that are called.
 const kOnMessageBegin = 0, kOnHeaders = 1, kOnHeadersComplete = 2, kOnBody = 3, kOnMessageComplete = 4, kOnExecute = 5, kOnTimeout = 6;
-const MAX_HEADER_SIZE = 16 * 1024;
+// What the command line has to say.
+const flags = binding('process').flags();
+const HEADER_SIZE_FLAG = '--max-http-header-size=';
+const MAX_HEADER_SIZE = +flags.findLast((flag) => flag.startsWith(HEADER_SIZE_FLAG))?.slice(HEADER_SIZE_FLAG.length) || 16 * 1024;
+const MAX_HEADER_PAIRS = 2000;
 // What the native parser calls the things that it tells of.
 const STATE = 0, HEAD = 1, BODY = 2, END = 3;
 const BETWEEN = 0;
 const UPGRADES = 2, EXPECTS = 4;
-const NOTHING = new Uint8Array(0);
+const NOTHING = Buffer.alloc(0);
 
 class HTTPParser {
   constructor() {
@@ -31,13 +37,20 @@ class HTTPParser {
     this.begun = 0;
     this._hasBegun = false;
     this.hasHead = false;
+    // Whether it was found to be too slow.
+    this.isExpired = false;
     this.hasExpect = false;
     this.socket = null;
     this.incoming = null;
     this.outgoing = null;
     this.onIncoming = null;
-    this.maxHeaderPairs = 2000;
-    this._consumed = false;
+    this.maxHeaderPairs = MAX_HEADER_PAIRS;
+    // While it calls out it cannot be another connection's.
+    this._isBusy = false;
+    // Whether the loop has called it, and nobody else.
+    this._isOutermost = false;
+    // The handle that it reads from.
+    this._consumed = null;
     this[kOnMessageBegin] = null;
     this[kOnHeaders] = null;
     this[kOnHeadersComplete] = null;
@@ -52,6 +65,8 @@ class HTTPParser {
     this._native = native.parser(kind === REQUEST, maxHeaderSize || MAX_HEADER_SIZE, lenient !== 0 && lenient !== false);
     this._left = this._passed = 0;
     this._state = BETWEEN;
+    this.begun = 0;
+    this._hasBegun = this._isBusy = this.hasHead = this.isExpired = false;
     this._connections = connections;
     if (connections !== undefined) {
       this.begun = now();
@@ -70,6 +85,15 @@ class HTTPParser {
     if (!this._native) throw new TypeError('Illegal invocation');
     if (offset !== 0 || length !== chunk.length) chunk = chunk.subarray(offset, offset + length);
     this._chunk = chunk;
+    this._isBusy = true;
+    try {
+      return this._execute(chunk);
+    } finally {
+      this._isBusy = false;
+    }
+  }
+
+  _execute(chunk) {
     let at = 0;
     if (this._left > 0) {
       at = Math.min(this._left, chunk.length);
@@ -106,8 +130,10 @@ class HTTPParser {
           break;
         }
         case BODY:
-          this[kOnBody]?.(chunk.length === events[at + 2] && events[at + 1] === 0 ? chunk : chunk.subarray(events[at + 1], events[at + 2]));
+          this[kOnBody]?.(partOf(chunk, events[at + 1], events[at + 2]));
           at += 3;
+          // A script has to have the part before it hears of the end.
+          if (this._isOutermost && events[at] !== STATE) drain();
           break;
         case END:
           this.begun = 0;
@@ -131,7 +157,10 @@ class HTTPParser {
   }
 
   _tellHead(parser, events, at, traits) {
-    const [minor, number, text, fields] = [events[at + 1], events[at + 2], events[at + 3], events[at + 4]];
+    const minor = events[at + 1];
+    const number = events[at + 2];
+    const text = events[at + 3];
+    const fields = events[at + 4];
     this.hasHead = true;
     this.hasExpect = (traits & EXPECTS) !== 0;
     const isRequest = this._kind === REQUEST;
@@ -178,9 +207,41 @@ class HTTPParser {
 
   resume() {}
 
-  consume() {}
+  // Bytes go from the handle to the parser, without a detour through the socket's buffer.
+  consume(handle) {
+    this._consumed = handle;
+    const parser = this._native;
+    const onRead = (events, chunk) => this._onConsumed(handle, parser, events, chunk);
+    handle.readStart = () => parser.readFrom(handle, onRead);
+    if (handle.reading) handle.readStart();
+  }
 
-  unconsume() {}
+  unconsume() {
+    const handle = this._consumed;
+    if (!handle) return;
+    this._consumed = null;
+    delete handle.readStart;
+    if (handle.reading && !this.socket?.destroyed) handle.readStart();
+  }
+
+  _onConsumed(handle, parser, events, chunk) {
+    if (typeof events === 'number') {
+      handle.onread(events);
+      return;
+    }
+    this._chunk = chunk === undefined ? NOTHING : asBuffer(chunk);
+    this._isBusy = this._isOutermost = true;
+    let read;
+    try {
+      read = this._dispatch(parser, events, NOTHING, 0);
+      this._isOutermost = false;
+      if (this._isDecided && chunk !== undefined) read = this._parse(this._chunk, read);
+    } finally {
+      // What is called may throw.
+      this._isBusy = this._isOutermost = false;
+    }
+    this[kOnExecute]?.(read);
+  }
 
   duration() {
     return this.begun === 0 ? 0 : now() - this.begun;
@@ -195,6 +256,14 @@ Object.assign(HTTPParser, {
   REQUEST, RESPONSE, kOnMessageBegin, kOnHeaders, kOnHeadersComplete, kOnBody, kOnMessageComplete, kOnExecute, kOnTimeout,
   kLenientNone: 0, kLenientHeaders: 1, kLenientChunkedLength: 2, kLenientKeepAlive: 4, kLenientAll: 7,
 });
+
+const asBuffer = (bytes) => Object.setPrototypeOf(new Uint8Array(bytes), Buffer.prototype);
+
+// A part of a body: a buffer of its own, or a piece of what came.
+function partOf(chunk, from, to) {
+  if (typeof from !== 'number') return asBuffer(from);
+  return from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to);
+}
 
 function parseError(code, reason, bytesParsed) {
   const error = new Error(`Parse Error: ${reason}`);
@@ -239,38 +308,44 @@ function onTrailers(fields) {
 function onMessageComplete() {
   const message = this.incoming;
   if (message !== null) {
-    message.complete = true;
-    message.push(null);
+    message._complete();
   }
   // What follows in the connection is read even if this message was not.
   readStart(this.socket);
 }
 
-// There is one for each connection of a server and each request of a client: what one costs is little.
+// There is one for each connection of a server and each request of a client. Some are kept for the next.
 const parsers = {
   name: 'parsers',
   max: 1000,
+  list: [],
   alloc() {
-    const parser = new HTTPParser();
+    const parser = this.list.pop() ?? new HTTPParser();
     parser[kOnHeaders] = onTrailers;
     parser[kOnHeadersComplete] = onHeadersComplete;
     parser[kOnBody] = onBody;
     parser[kOnMessageComplete] = onMessageComplete;
+    parser.maxHeaderPairs = MAX_HEADER_PAIRS;
     return parser;
   },
-  free: () => false,
+  free(parser) {
+    if (this.list.length >= this.max || parser._isBusy) return false;
+    this.list.push(parser);
+    return true;
+  },
 };
 
 // The connection needs it no more.
 function freeParser(parser, request, socket) {
   if (parser) {
-    if (parser._consumed) parser.unconsume();
+    parser.unconsume();
     for (let hook = kOnMessageBegin; hook <= kOnTimeout; hook++) parser[hook] = null;
     parser.socket = null;
     parser.incoming = null;
     parser.outgoing = null;
     parser.onIncoming = null;
     parser.free();
+    parsers.free(parser);
   }
   if (request) request.parser = null;
   if (socket) socket.parser = null;
@@ -283,7 +358,7 @@ function prepareError(error, parser, chunk) {
 
 let hasWarned = false;
 function isLenient() {
-  const set = process.execArgv.includes('--insecure-http-parser');
+  const set = flags.includes('--insecure-http-parser');
   if (set && !hasWarned) {
     hasWarned = true;
     process.emitWarning('Using insecure HTTP parsing');

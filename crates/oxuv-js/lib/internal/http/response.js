@@ -10,9 +10,6 @@ function ServerResponse(request, options) {
   OutgoingMessage.call(this, options);
   if (request.method === 'HEAD') this._hasBody = false;
   this.req = request;
-  this.sendDate = true;
-  this._sent100 = false;
-  this._expect_continue = false;
   if (request.httpVersionMajor < 1 || request.httpVersionMinor < 1) {
     this.useChunkedEncodingByDefault = CHUNKED.test(request.headers.te);
     this.shouldKeepAlive = false;
@@ -25,6 +22,9 @@ const { prototype } = ServerResponse;
 
 prototype.statusCode = 200;
 prototype.statusMessage = undefined;
+prototype.sendDate = true;
+prototype._sent100 = false;
+prototype._expect_continue = false;
 
 prototype._finish = function _finish() {
   this.emit('prefinish');
@@ -47,14 +47,15 @@ prototype.assignSocket = function assignSocket(socket) {
     throw new codes.ERR_HTTP_SOCKET_ASSIGNED();
   }
   socket._httpMessage = this;
-  socket.on('close', onSocketClose);
+  // Of our connections we hear otherwise.
+  if (this._onFinish === null) socket.on('close', onSocketClose);
   this.socket = socket;
   this.emit('socket', socket);
   this._flush();
 };
 
 prototype.detachSocket = function detachSocket(socket) {
-  socket.removeListener('close', onSocketClose);
+  if (this._onFinish === null) socket.removeListener('close', onSocketClose);
   socket._httpMessage = null;
   this.socket = null;
 };
@@ -106,7 +107,7 @@ prototype._implicitHeader = function _implicitHeader() {
 };
 
 prototype.writeHead = function writeHead(statusCode, reason, given) {
-  if (this._header) throw new codes.ERR_HTTP_HEADERS_SENT('write');
+  if (this._header) throw new codes.ERR_HTTP_HEADERS_SENT('render');
   const asGiven = statusCode;
   statusCode |= 0;
   if (statusCode < 100 || statusCode > 999) throw new codes.ERR_HTTP_INVALID_STATUS_CODE(asGiven);
@@ -118,7 +119,7 @@ prototype.writeHead = function writeHead(statusCode, reason, given) {
   }
   this.statusCode = statusCode;
   const headers = this[kOutHeaders] ? addGiven(this, given) : given;
-  if (hasWrongCharacter(this.statusMessage)) throw new codes.ERR_INVALID_CHAR('statusMessage');
+  if (this.statusMessage !== STATUS_CODES[statusCode] && hasWrongCharacter(this.statusMessage)) throw new codes.ERR_INVALID_CHAR('statusMessage');
   // These have no body.
   if (statusCode === 204 || statusCode === 304 || (statusCode >= 100 && statusCode <= 199)) this._hasBody = false;
   // Who waits for leave to send the body, and gets an answer instead, may or may not send it: the connection cannot go on.
@@ -142,4 +143,4 @@ function addGiven(response, given) {
 // By this name it was known before.
 prototype.writeHeader = prototype.writeHead;
 
-module.exports = { ServerResponse, emitClose };
+module.exports = { ServerResponse, emitClose, onSocketClose };

@@ -19,7 +19,6 @@ const kServerResponse = Symbol('ServerResponse');
 class ConnectionsList {
   constructor() {
     this._parsers = new Set();
-    this._told = new WeakSet();
   }
 
   add(parser) { this._parsers.add(parser); }
@@ -38,10 +37,10 @@ class ConnectionsList {
     const time = now();
     const found = [];
     for (const parser of this._parsers) {
-      if (parser.begun === 0 || this._told.has(parser)) continue;
+      if (parser.begun === 0 || parser.isExpired) continue;
       const age = time - parser.begun;
       if ((headersTimeout > 0 && !parser.hasHead && age > headersTimeout) || (requestTimeout > 0 && age > requestTimeout)) {
-        this._told.add(parser);
+        parser.isExpired = true;
         found.push(parser);
       }
     }

@@ -6,7 +6,6 @@ const {
 } = require('internal/codes');
 const { validateFunction, validateNumber, validatePort } = require('internal/validators');
 const { exceptionWithHostPort } = require('internal/net/errors');
-const { lookupOf } = require('internal/net/lookup');
 const { isIP } = binding('net');
 
 // Only kinds of addresses that this machine has.
@@ -40,7 +39,7 @@ function lookUp(socket, host, options, port) {
   const wanted = { family: options.family, hints: options.hints || 0 };
   if (wanted.family !== 4 && wanted.family !== 6 && wanted.hints === 0) wanted.hints = ADDRCONFIG;
   socket._host = host;
-  const lookup = options.lookup || lookupOf();
+  const lookup = options.lookup || require('dns').lookup;
   lookup(host, wanted, (error, address, family) => {
     // Told of also when the socket is gone.
     socket.emit('lookup', error, address, family, host);

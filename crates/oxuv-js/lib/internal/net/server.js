@@ -8,7 +8,6 @@ const {
 const { validateAbortSignal, validateNumber, validatePort } = require('internal/validators');
 const { normalizeArgs, toNumber, isPipeName, handleFor } = require('internal/net/arguments');
 const { errnoException, listenException } = require('internal/net/errors');
-const { lookupOf } = require('internal/net/lookup');
 const { Socket } = require('internal/net/socket');
 const net = binding('net');
 
@@ -106,7 +105,7 @@ function listenAtPort(server, options, backlog) {
     start(server, { address: null, port, family: 4, backlog, flags });
     return;
   }
-  lookupOf()(options.host, (error, address, family) => {
+  require('dns').lookup(options.host, (error, address, family) => {
     if (error) server.emit('error', error);
     else start(server, { address, port, family: address ? family : 4, backlog, flags });
   });

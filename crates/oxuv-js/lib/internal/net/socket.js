@@ -22,6 +22,8 @@ const kBytesRead = Symbol('bytesRead');
 const kBytesWritten = Symbol('bytesWritten');
 // Bytes of the write under way, and what was left of them when the time-out last looked.
 const kLastWriteQueueSize = Symbol('lastWriteQueueSize');
+// What a write that was tried has failed with.
+const kWriteError = Symbol('writeError');
 const kNoDelay = Symbol('noDelay');
 const kKeepAlive = Symbol('keepAlive');
 const kKeepAliveDelay = Symbol('keepAliveInitialDelay');
@@ -41,6 +43,7 @@ function Socket(options) {
   this._handle = null;
   this[kTimeout] = null;
   this[kLastWriteQueueSize] = 0;
+  this[kWriteError] = 0;
   this[kBytesRead] = 0;
   this[kBytesWritten] = 0;
   this[kUserBuffer] = null;
@@ -124,10 +127,10 @@ function beginReading(socket, options) {
 
 // What the loop calls for bytes, the end or an error.
 function onRead(socket, handle, count, bytes) {
-  socket._unrefTimer();
+  if (socket[kTimeout] || socket._parent) socket._unrefTimer();
   if (count > 0) {
     if (socket.destroyed) return;
-    const wantsMore = socket[kUserBuffer] ? giveToUser(socket, new Uint8Array(bytes)) : socket.push(asBuffer(bytes));
+    const wantsMore = socket[kUserBuffer] ? giveToUser(socket, new Uint8Array(bytes)) : push(socket, asBuffer(bytes));
     if (!wantsMore) stopReading(socket, handle);
   } else if (count !== EOF) {
     socket.destroy(errnoException(count, 'read'));
@@ -135,6 +138,20 @@ function onRead(socket, handle, count, bytes) {
     socket.push(null);
     socket.read(0);
   }
+}
+
+// As `socket.push`. Bytes that a listener gets at once anyway need not go through the buffer, nor does the stream have to be
+// asked for more: the kernel is read until somebody stops that.
+function push(socket, buffer) {
+  const state = socket._readableState;
+  const isDirect = state.flowing && state.length === 0 && !state.decoder && !state.awaitDrainWriters && !state.sync &&
+    socket._events.data !== undefined && socket.push === Duplex.prototype.push;
+  if (!isDirect) return socket.push(buffer);
+  state.dataEmitted = true;
+  socket.emit('data', buffer);
+  if (state.length === 0 || state.length < state.highWaterMark) return true;
+  state.reading = false;
+  return false;
 }
 
 const asBuffer = (bytes) => Object.setPrototypeOf(new Uint8Array(bytes), Buffer.prototype);
@@ -223,6 +240,27 @@ prototype.read = function read(n) {
   return Duplex.prototype.read.call(this, n);
 };
 
+// A small write that nobody waits for goes to the kernel at once, if it is the only one. What that does not take is written
+// as any other.
+prototype.write = function write(chunk, encoding, callback) {
+  if (callback !== undefined || encoding !== undefined || !isIdle(this, chunk)) return Duplex.prototype.write.call(this, chunk, encoding, callback);
+  if (this[kTimeout] || this._parent) this._unrefTimer();
+  const left = this._handle.tryWrite(chunk);
+  if (left === 0) return true;
+  if (left < 0) this[kWriteError] = left;
+  else chunk = Buffer.from(chunk).subarray(-left);
+  return Duplex.prototype.write.call(this, chunk);
+};
+
+// Whether a write of this would be done when `write` returns, as far as the stream is concerned.
+function isIdle(socket, chunk) {
+  const state = socket._writableState;
+  return state.length === 0 && !state.writing && !state.corked && !state.ending && !state.destroyed && !state.errored &&
+    (typeof chunk === 'string' ? state.defaultEncoding === 'utf8' : chunk instanceof Uint8Array) &&
+    chunk.length < state.highWaterMark && !socket.connecting && socket._handle?.tryWrite !== undefined &&
+    socket._write === prototype._write && socket._writeGeneric === prototype._writeGeneric;
+}
+
 prototype._write = function _write(data, encoding, callback) {
   this._writeGeneric(false, data, encoding, callback);
 };
@@ -245,8 +283,9 @@ prototype._writeGeneric = function _writeGeneric(isMany, data, encoding, callbac
   }
   this._unrefTimer();
   const done = (status) => afterWrite(this, status, callback);
-  const status = isMany ? handle.writev(data.map(({ chunk, encoding }) => toSend(chunk, encoding)), done)
-    : handle.write(toSend(data, encoding), done);
+  const status = this[kWriteError] || (isMany ? handle.writev(data.map(({ chunk, encoding }) => toSend(chunk, encoding)), done)
+    : handle.write(toSend(data, encoding), done));
+  this[kWriteError] = 0;
   // Mostly the kernel takes all of it at once.
   if (status === 0) callback();
   else if (status < 0) callback(errnoException(status, 'write'));

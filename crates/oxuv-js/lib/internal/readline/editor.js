@@ -3,7 +3,7 @@
 
 const cursor = require('internal/cursor');
 const { inspect, width } = require('internal/inspect');
-const { LINE_END } = require('internal/readline/interface');
+const { linesIn } = require('internal/readline/interface');
 
 const UNDO_STEPS = 2048;
 const KILL_RING = 32;
@@ -386,13 +386,14 @@ const typing = {
   _plainKey(text, key, before) {
     if (this._sawReturnAt && key.name !== 'enter') this._sawReturnAt = 0;
     if (Object.hasOwn(PLAIN, key.name ?? '')) PLAIN[key.name](this);
-    else if (key.name === 'tab' && typeof this.completer === 'function' && this.isCompletionEnabled) this._tabComplete(before?.name === 'tab');
-    else if (typeof text === 'string' && text !== '') this._typed(text);
+    else if (key.name === 'tab' && typeof this.completer === 'function' && this.isCompletionEnabled) {
+      this._tabComplete(before?.name === 'tab');
+    } else if (typeof text === 'string' && text !== '') this._typed(text);
   },
 
   // Text, perhaps of several lines.
   _typed(text) {
-    const parts = text.split(LINE_END);
+    const parts = linesIn(text);
     for (const [i, part] of parts.entries()) {
       if (i > 0) this._line();
       if (part !== '' || parts.length === 1) this._insertString(part);

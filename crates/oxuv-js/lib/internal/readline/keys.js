@@ -70,7 +70,9 @@ function ofCommand(code, command) {
   return { code: code + command, modifier: 0 };
 }
 
-const NAMED = { '__proto__': null, '\r': 'return', '\n': 'enter', '\t': 'tab', '\b': 'backspace', '\x7f': 'backspace', [ESCAPE]: 'escape', ' ': 'space' };
+const NAMED = {
+  '__proto__': null, '\r': 'return', '\n': 'enter', '\t': 'tab', '\b': 'backspace', '\x7f': 'backspace', [ESCAPE]: 'escape', ' ': 'space',
+};
 
 // What one character is, perhaps behind an escape.
 function describe(key, ch, isEscaped) {

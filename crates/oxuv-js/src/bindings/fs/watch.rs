@@ -1,18 +1,18 @@
 //! Watchers of files: `lib/internal/fs/watch.js` and `watch_file.js` stand on these.
 
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv::fs::Metadata;
-use oxuv::{FsEvent, FsEvents, FsPoll, Handle};
+use oxuv::{FsChange, FsEvent, FsEvents, FsHappened, FsPoll, Handle};
 use rquickjs::class::Trace;
 use rquickjs::function::Func;
-use rquickjs::{Class, Ctx, Function, IntoJs, JsLifetime, Object, Persistent, Result, Value};
+use rquickjs::{Class, Ctx, JsLifetime, Object, Result};
 
 use super::throw;
 use super::values::{Name, Numbers, Path};
-use crate::host::host;
+use crate::bindings::stream::Caller;
+use crate::host::{Kept, host};
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("watch", Func::from(watch))?;
@@ -68,32 +68,18 @@ fn handed(ctx: Ctx<'_>, made: oxuv::Result<Handle>) -> Result<Class<'_, Watcher>
 }
 
 /// Calls `callback(errno, isRename, name)`: a name as text or `raw`, undefined if it is not known. Throws the number of an error.
-fn watch<'js>(
-    ctx: Ctx<'js>,
-    path: Path,
-    is_recursive: bool,
-    raw: bool,
-    callback: Function<'js>,
-) -> Result<Class<'js, Watcher>> {
-    let host = host(&ctx);
-    let (weak, kept) = (Rc::downgrade(&host), Persistent::save(&ctx, callback));
-    let tell = move |_: &FsEvent, happened: oxuv::Result<oxuv::FsHappened<'_>>| {
-        let Some(host) = weak.upgrade() else { return };
-        host.context.with(|ctx| {
-            let Ok(callback) = kept.clone().restore(&ctx) else { return };
-            match happened {
-                Ok(happened) => {
-                    let name = happened.name.map(|name| Name { bytes: name.as_bytes().to_vec(), raw });
-                    let is_rename = happened.events.intersects(FsEvents::RENAME | FsEvents::LOST);
-                    host.call_back(&ctx, &callback, (0, is_rename, name));
-                }
-                Err(errno) => {
-                    host.call_back(&ctx, &callback, (errno.code(), false, ()));
-                }
+fn watch<'js>(ctx: Ctx<'js>, path: Path, is_recursive: bool, raw: bool, callback: Kept) -> Result<Class<'js, Watcher>> {
+    let caller = Caller::new(&ctx, callback);
+    let tell = move |_: &FsEvent, happened: oxuv::Result<FsHappened<'_>>| {
+        caller.call(|_| match happened {
+            Ok(FsHappened { name, events }) => {
+                let name = name.map(|name| Name { bytes: name.as_bytes().to_vec(), raw });
+                Ok((0, events.intersects(FsEvents::RENAME | FsEvents::LOST), name))
             }
+            Err(errno) => Ok((errno.code(), false, None)),
         });
     };
-    let made = FsEvent::new(&host.lp).and_then(|handle| {
+    let made = FsEvent::new(&host(&ctx).lp).and_then(|handle| {
         let started = handle.recursive(is_recursive).and_then(|()| handle.start(path_buf(path), tell));
         open_if(started, &handle)
     });
@@ -106,31 +92,19 @@ fn watch_file<'js>(
     path: Path,
     interval: f64,
     is_big: bool,
-    callback: Function<'js>,
+    callback: Kept,
 ) -> Result<Class<'js, Watcher>> {
-    let host = host(&ctx);
-    let (weak, kept) = (Rc::downgrade(&host), Persistent::save(&ctx, callback));
-    let tell = move |handle: &FsPoll, change: oxuv::Result<oxuv::FsChange>| {
-        let Some(host) = weak.upgrade() else { return };
-        let previous = handle.previous();
-        host.context.with(|ctx| {
-            let Ok(callback) = kept.clone().restore(&ctx) else { return };
-            let numbers = |found: Option<Metadata>| match found {
-                Some(found) => Numbers::of_file(&found, is_big).into_js(&ctx),
-                None => Ok(Value::new_undefined(ctx.clone())),
-            };
-            let (errno, current) = match change {
-                Ok(change) => (0, Some(change.current)),
-                Err(errno) => (errno.code(), None),
-            };
-            // Without memory for the numbers there is nothing to tell.
-            if let (Ok(current), Ok(previous)) = (numbers(current), numbers(previous)) {
-                host.call_back(&ctx, &callback, (errno, current, previous));
-            }
+    let caller = Caller::new(&ctx, callback);
+    let tell = move |handle: &FsPoll, change: oxuv::Result<FsChange>| {
+        let numbers = |found: Option<Metadata>| found.map(|found| Numbers::of_file(&found, is_big));
+        let previous = numbers(handle.previous());
+        caller.call(|_| match change {
+            Ok(change) => Ok((0, numbers(Some(change.current)), previous)),
+            Err(errno) => Ok((errno.code(), None, previous)),
         });
     };
     let interval = Duration::from_millis(interval as u64);
-    let made = FsPoll::new(&host.lp).and_then(|handle| {
+    let made = FsPoll::new(&host(&ctx).lp).and_then(|handle| {
         let started = handle.start(path_buf(path), interval, tell);
         open_if(started, &handle)
     });

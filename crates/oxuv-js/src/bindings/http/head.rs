@@ -106,8 +106,12 @@ fn check_lines(bytes: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The same with a harmless letter for each octet that `httparse` might refuse and we do not. `None` if there is none.
+/// The same with a harmless letter for each octet that `httparse` might refuse and we do not, and with 1.0 for the oldest of
+/// versions. `None` if there is none.
 fn masked(bytes: &[u8], is_lenient: bool) -> Option<Vec<u8>> {
+    if let Some(rest) = bytes.strip_prefix(b"HTTP/0.9 ") {
+        return Some([b"HTTP/1.0 ", rest].concat());
+    }
     let passes = |byte: u8| byte >= 0x80 || (is_lenient && matches!(byte, 1..=8 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f));
     let has_some = bytes.iter().any(|byte| passes(*byte));
     has_some.then(|| bytes.iter().map(|byte| if passes(*byte) { b'x' } else { *byte }).collect())
@@ -278,6 +282,9 @@ impl Framing {
     fn take_codings(&mut self, value: &[u8], rules: Rules) -> Result<(), Fault> {
         if self.length.is_some() && !rules.is_lenient {
             return Err(Fault::CODINGS_WITH_LENGTH);
+        }
+        if self.has_codings && !rules.is_lenient {
+            return Err(Fault::CODINGS);
         }
         self.has_codings = true;
         self.is_chunked = members(value).last().is_some_and(|coding| coding.eq_ignore_ascii_case(b"chunked"));

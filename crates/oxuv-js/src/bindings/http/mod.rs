@@ -6,13 +6,18 @@ mod parser;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use rquickjs::class::Trace;
 use rquickjs::function::Func;
-use rquickjs::{Array, Ctx, IntoJs, JsLifetime, Object, Result, String as Text, Value};
+use rquickjs::{Array, ArrayBuffer, Class, Ctx, IntoJs, JsLifetime, Object, Result, String as Text, Value};
 
+use super::stream::{self, Caller, Stream, each};
+use crate::host::Kept;
 use fault::Fault;
 use head::Field;
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use parser::{Asked, Event, Parser};
 
 /// Which messages a parser reads.
@@ -70,13 +75,13 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
 #[rquickjs::class(rename = "Parser")]
 pub(crate) struct HttpParser {
     #[qjs(skip_trace)]
-    parser: Parser,
+    parser: Rc<RefCell<Parser>>,
 }
 
 impl HttpParser {
     fn new(is_request: bool, limit: f64, is_lenient: bool) -> HttpParser {
         let kind = if is_request { Kind::Request } else { Kind::Response };
-        HttpParser { parser: Parser::new(kind, limit as usize, is_lenient) }
+        HttpParser { parser: Rc::new(RefCell::new(Parser::new(kind, limit as usize, is_lenient))) }
     }
 }
 
@@ -102,21 +107,44 @@ impl HttpParser {
     ///   last event
     ///
     /// `passed` bytes of the body were not given since the last time.
-    fn execute<'js>(&mut self, ctx: Ctx<'js>, bytes: Bytes, passed: f64) -> Result<Array<'js>> {
-        self.parser.pass(passed as u64);
-        let mut list = List { array: Array::new(ctx.clone())?, length: 0 };
-        read(&mut self.parser, &ctx, &bytes.0, &mut list)?;
-        Ok(list.array)
+    fn execute<'js>(&self, ctx: Ctx<'js>, bytes: Bytes, passed: f64) -> Result<Array<'js>> {
+        let mut parser = self.parser.borrow_mut();
+        parser.pass(passed as u64);
+        read(&mut parser, &ctx, &bytes.0, None).map(|(list, _)| list)
+    }
+
+    /// Reads from a stream, and calls `callback(events, chunk)`. Parts of bodies are buffers in these events. `chunk` is all
+    /// that came, if some of it is not read. An error of the stream, or its end, is `callback(error)`.
+    fn read_from<'js>(&self, ctx: Ctx<'js>, stream: Class<'js, Stream>, callback: Kept) -> i32 {
+        let (parser, caller) = (self.parser.clone(), Caller::new(&ctx, callback));
+        let stream = stream.borrow();
+        let count = stream.bytes_read.clone();
+        let on_read = move |bytes: oxuv::Result<&[u8]>| match bytes {
+            Ok(bytes) => {
+                count.set(count.get() + bytes.len() as f64);
+                caller.call_with(|host, ctx, function| {
+                    let (list, read) = read(&mut parser.borrow_mut(), ctx, bytes, Some(bytes))?;
+                    let rest = (read < bytes.len()).then(|| ArrayBuffer::new_copy(ctx.clone(), bytes)).transpose()?;
+                    host.call_back(ctx, function, (list, rest));
+                    Ok(())
+                });
+            }
+            Err(errno) => caller.call(|_| Ok((errno.code(),))),
+        };
+        stream::code(each!(&stream.stream, stream => {
+            let _ = stream.read_stop();
+            stream.read_start(move |_, bytes| on_read(bytes))
+        }))
     }
 
     /// Whether another protocol follows the head that was told of last.
-    fn decide(&mut self, is_upgrade: bool) {
-        self.parser.decide(is_upgrade);
+    fn decide(&self, is_upgrade: bool) {
+        self.parser.borrow_mut().decide(is_upgrade);
     }
 
     /// What the next response is for: 0, 1 for HEAD, 2 for CONNECT.
-    fn ask(&mut self, method: i32) {
-        self.parser.ask(match method {
+    fn ask(&self, method: i32) {
+        self.parser.borrow_mut().ask(match method {
             1 => Asked::Head,
             2 => Asked::Connect,
             _ => Asked::Any,
@@ -124,9 +152,10 @@ impl HttpParser {
     }
 
     /// The end of the connection's bytes: the events that this makes.
-    fn finish<'js>(&mut self, ctx: Ctx<'js>) -> Result<Array<'js>> {
+    fn finish<'js>(&self, ctx: Ctx<'js>) -> Result<Array<'js>> {
         let mut list = List { array: Array::new(ctx.clone())?, length: 0 };
-        match self.parser.finish() {
+        let mut parser = self.parser.borrow_mut();
+        match parser.finish() {
             Ok(true) => {
                 list.push(event::END)?;
                 list.push(Value::new_undefined(ctx))?;
@@ -134,25 +163,34 @@ impl HttpParser {
             Ok(false) => {}
             Err(fault) => list.push_fault(fault)?,
         }
-        list.push_state(&self.parser, 0)?;
+        list.push_state(&parser, 0)?;
         Ok(list.array)
     }
 }
 
-/// Reads all of the bytes that are HTTP.
-fn read<'js>(parser: &mut Parser, ctx: &Ctx<'js>, bytes: &[u8], list: &mut List<'js>) -> Result<()> {
+/// Reads all of the bytes that are HTTP: the events, and how many bytes that were. Parts of bodies are copied from `source`.
+fn read<'js>(parser: &mut Parser, ctx: &Ctx<'js>, bytes: &[u8], source: Option<&[u8]>) -> Result<(Array<'js>, usize)> {
+    let mut list = List { array: Array::new(ctx.clone())?, length: 0 };
     let mut at = 0;
     loop {
-        match parser.next(bytes, &mut at) {
-            Ok(Some(event)) => list.push_event(ctx, event)?,
-            Ok(None) => break,
-            Err(fault) => {
+        match (parser.next(bytes, &mut at), source) {
+            (Ok(Some(Event::Body(range))), Some(source)) => {
+                list.push(event::BODY)?;
+                list.push(ArrayBuffer::new_copy(ctx.clone(), &source[range])?)?;
+                list.push(0)?;
+            }
+            (Ok(Some(event)), _) => list.push_event(ctx, event)?,
+            (Ok(None), _) => break,
+            (Err(fault), _) => {
                 list.push_fault(fault)?;
+                // What is wrong is shown with all that came.
+                at = 0;
                 break;
             }
         }
     }
-    list.push_state(parser, at)
+    list.push_state(parser, at)?;
+    Ok((list.array, at))
 }
 
 /// A list that grows.

@@ -144,9 +144,8 @@ impl Parser {
                 self.state = State::Closed;
                 Ok(true)
             }
-            State::Upgraded | State::Undecided(_) | State::Closed => Ok(false),
+            State::Upgraded | State::Undecided(_) | State::Closed | State::Failed(_) => Ok(false),
             State::Head if self.is_between() => Ok(false),
-            State::Failed(fault) => Err(fault),
             _ => Err(Fault::EOF),
         }
     }
@@ -362,7 +361,7 @@ impl Outcome {
         let body = match framing {
             Framing { is_chunked: true, .. } => State::ChunkSize,
             Framing { has_codings: true, .. } if kind == Kind::Response || rules.is_lenient => State::UntilClose,
-            Framing { has_codings: true, .. } => return Err(Fault::CODINGS),
+            Framing { has_codings: true, .. } => State::Failed(Fault::CODINGS),
             Framing { length: Some(length), .. } => State::Length(*length),
             _ if kind == Kind::Response => State::UntilClose,
             _ => State::Complete,

@@ -1,11 +1,12 @@
-//! Two ends, of which each sends to the other, on whatever threads they are.
+//! Ends that send to each other, on whatever threads they are: two of a channel, or any number that have a name in common.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use oxuv::Sender;
 
-/// What goes from one end to the other.
+/// What goes from one end to the others.
+#[derive(Default)]
 pub(super) struct Message {
     /// The value, as `lib/internal/serializer.js` writes it.
     pub(super) bytes: Vec<u8>,
@@ -21,7 +22,6 @@ struct Side {
     queue: VecDeque<Message>,
     /// Wakes the loop of the thread that this side is on.
     waker: Option<Sender>,
-    is_closed: bool,
 }
 
 impl Side {
@@ -33,62 +33,102 @@ impl Side {
     }
 }
 
+/// Those that hear each other: nothing in the place of one that is closed.
+#[derive(Default)]
+struct Group {
+    sides: Vec<Option<Side>>,
+    /// Whether others may still come.
+    is_open: bool,
+}
+
+impl Group {
+    fn others(&mut self, own: usize) -> impl Iterator<Item = &mut Side> {
+        self.sides.iter_mut().enumerate().filter(move |(at, _)| *at != own).filter_map(|(_, side)| side.as_mut())
+    }
+}
+
+/// Those with a name, as long as any of them is there.
+static NAMED: Mutex<BTreeMap<String, Weak<Mutex<Group>>>> = Mutex::new(BTreeMap::new());
+
+// Nothing that may panic is done while one of these is locked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// One end. Dropped, it is closed.
 pub(crate) struct Endpoint {
-    sides: Arc<Mutex<[Side; 2]>>,
+    group: Arc<Mutex<Group>>,
     own: usize,
 }
 
 impl Endpoint {
     pub(crate) fn pair() -> (Endpoint, Endpoint) {
-        let sides = Arc::new(Mutex::default());
-        (Endpoint { sides: Arc::clone(&sides), own: 0 }, Endpoint { sides, own: 1 })
+        let sides = vec![Some(Side::default()), Some(Side::default())];
+        let group = Arc::new(Mutex::new(Group { sides, is_open: false }));
+        (Endpoint { group: Arc::clone(&group), own: 0 }, Endpoint { group, own: 1 })
     }
 
-    fn sides(&self) -> MutexGuard<'_, [Side; 2]> {
-        // Nothing that may panic is done while it is locked.
-        self.sides.lock().unwrap_or_else(PoisonError::into_inner)
+    /// One more end of those with this name.
+    pub(super) fn named(name: String) -> Endpoint {
+        let mut named = lock(&NAMED);
+        named.retain(|_, group| group.strong_count() > 0);
+        let known = named.get(&name).and_then(Weak::upgrade);
+        let group = known.unwrap_or_else(|| Arc::new(Mutex::new(Group { sides: Vec::new(), is_open: true })));
+        named.insert(name, Arc::downgrade(&group));
+        let mut members = lock(&group);
+        let free = members.sides.iter().position(Option::is_none);
+        let own = free.unwrap_or_else(|| {
+            members.sides.push(None);
+            members.sides.len() - 1
+        });
+        members.sides[own] = Some(Side::default());
+        drop(members);
+        Endpoint { group, own }
     }
 
-    /// Sends a message, unless the other end is closed.
+    /// Sends a message to all others; what goes with it to the last of them.
     pub(super) fn send(&self, message: Message) {
-        let mut sides = self.sides();
-        let other = &mut sides[1 - self.own];
-        if other.is_closed {
-            // It may own the other end of this very channel.
-            drop(sides);
-            drop(message);
-            return;
+        let mut group = lock(&self.group);
+        let mut rest = Some(message);
+        let mut others = group.others(self.own).peekable();
+        while let Some(other) = others.next() {
+            let message = if others.peek().is_some() {
+                rest.as_ref().map(|message| Message { bytes: message.bytes.clone(), ..Message::default() })
+            } else {
+                rest.take()
+            };
+            other.queue.extend(message);
+            other.wake();
         }
-        other.queue.push_back(message);
-        other.wake();
+        drop(others);
+        // Nobody had it. It may own another end of this very group, so nothing is locked when it goes.
+        drop(group);
+        drop(rest);
     }
 
     pub(super) fn receive(&self) -> Option<Message> {
-        self.sides()[self.own].queue.pop_front()
+        lock(&self.group).sides[self.own].as_mut()?.queue.pop_front()
     }
 
     pub(super) fn waiting(&self) -> usize {
-        self.sides()[self.own].queue.len()
+        lock(&self.group).sides[self.own].as_ref().map_or(0, |side| side.queue.len())
     }
 
-    /// Whether nothing will come any more: the other end is closed, and all that it has sent is taken.
+    /// Whether nothing will come any more: all others are closed, and what they have sent is taken.
     pub(super) fn is_over(&self) -> bool {
-        let sides = self.sides();
-        sides[1 - self.own].is_closed && sides[self.own].queue.is_empty()
+        let mut group = lock(&self.group);
+        let is_empty = group.sides[self.own].as_ref().is_none_or(|side| side.queue.is_empty());
+        !group.is_open && is_empty && group.others(self.own).next().is_none()
     }
 
     pub(super) fn is_other(&self, end: &Endpoint) -> bool {
-        Arc::ptr_eq(&self.sides, &end.sides)
+        Arc::ptr_eq(&self.group, &end.group)
     }
 
     /// Has this waker woken for what comes, and at once if something is there.
     pub(super) fn set_waker(&self, waker: Option<Sender>) {
-        let mut sides = self.sides();
-        let is_over = sides[1 - self.own].is_closed;
-        let own = &mut sides[self.own];
-        own.waker = waker;
-        if is_over || !own.queue.is_empty() {
+        if let Some(own) = &mut lock(&self.group).sides[self.own] {
+            own.waker = waker;
             own.wake();
         }
     }
@@ -96,13 +136,60 @@ impl Endpoint {
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        let mut sides = self.sides();
-        let left = std::mem::take(&mut sides[self.own].queue);
-        sides[self.own].is_closed = true;
-        sides[self.own].waker = None;
-        sides[1 - self.own].wake();
-        drop(sides);
+        let mut group = lock(&self.group);
+        let left = group.sides[self.own].take();
+        group.others(self.own).for_each(|other| other.wake());
+        drop(group);
         // Ends of channels in there are closed only now that nothing is locked.
         drop(left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> Message {
+        Message { bytes: text.as_bytes().to_vec(), ..Message::default() }
+    }
+
+    fn text(end: &Endpoint) -> Option<String> {
+        end.receive().map(|message| String::from_utf8(message.bytes).unwrap())
+    }
+
+    #[test]
+    fn what_was_sent_comes_also_after_the_sender_is_closed() {
+        let (one, other) = Endpoint::pair();
+        one.send(message("last"));
+        assert!(!other.is_over());
+        drop(one);
+        assert!(!other.is_over());
+        assert_eq!(text(&other).as_deref(), Some("last"));
+        assert!(other.is_over());
+        other.send(message("to nobody"));
+    }
+
+    #[test]
+    fn ends_that_nobody_takes_are_closed() {
+        let (one, other) = Endpoint::pair();
+        let (inner, far) = Endpoint::pair();
+        one.send(Message { ends: vec![inner], ..Message::default() });
+        assert!(!far.is_over());
+        drop(other);
+        assert!(far.is_over());
+        // Its own other end, on the way to itself.
+        let (one, other) = Endpoint::pair();
+        one.send(Message { ends: vec![other], ..Message::default() });
+        drop(one);
+    }
+
+    #[test]
+    fn those_of_a_name_hear_each_other_but_not_themselves() {
+        let [one, two, three] = [0; 3].map(|_| Endpoint::named("channel of a test".to_owned()));
+        one.send(message("to two"));
+        assert_eq!((text(&two).as_deref(), text(&three).as_deref()), (Some("to two"), Some("to two")));
+        assert_eq!(text(&one), None);
+        drop((two, three));
+        assert!(!one.is_over());
     }
 }

@@ -20,6 +20,7 @@ use port::Port;
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("channel", Func::from(port::channel))?;
+    object.set("named", Func::from(port::named))?;
     object.set("start", Func::from(thread::start))?;
     object.set("ownPort", Func::from(own_port))?;
     object.set("threadId", Func::from(|ctx: Ctx<'_>| host(&ctx).life.as_ref().map_or(0, |life| life.id)))

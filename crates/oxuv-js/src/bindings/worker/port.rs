@@ -1,10 +1,10 @@
 //! What a script has of one end of a channel.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use oxuv::{Async, Handle};
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use rquickjs::class::Trace;
 use rquickjs::{Array, Class, Ctx, IntoJs, JsLifetime, Result, Value};
 
@@ -30,6 +30,11 @@ struct Inner {
     /// What wakes this thread's loop, from the first `listen` on.
     wake: RefCell<Option<Async>>,
     is_started: Cell<bool>,
+    /// Closed by the script's side, which is not told yet.
+    is_closing: Cell<bool>,
+    /// Whether it is in the midst of telling what has come.
+    is_telling: Cell<bool>,
+    on_close: RefCell<Weak<Cell<Option<Caller>>>>,
 }
 
 /// Two ports that are connected.
@@ -38,9 +43,21 @@ pub(super) fn channel(ctx: Ctx<'_>) -> Result<Vec<Class<'_, Port>>> {
     Ok(vec![Port::wrap(&ctx, one)?, Port::wrap(&ctx, other)?])
 }
 
+/// A port that hears all others with this name.
+pub(super) fn named(ctx: Ctx<'_>, name: String) -> Result<Class<'_, Port>> {
+    Port::wrap(&ctx, Endpoint::named(name))
+}
+
 impl Port {
     pub(super) fn wrap<'js>(ctx: &Ctx<'js>, end: Endpoint) -> Result<Class<'js, Port>> {
-        let inner = Inner { end: RefCell::new(Some(end)), wake: RefCell::default(), is_started: Cell::default() };
+        let inner = Inner {
+            end: RefCell::new(Some(end)),
+            wake: RefCell::default(),
+            is_started: Cell::default(),
+            is_closing: Cell::default(),
+            is_telling: Cell::default(),
+            on_close: RefCell::default(),
+        };
         Class::instance(ctx.clone(), Port { inner: Rc::new(inner) })
     }
 
@@ -62,20 +79,14 @@ impl Port {
     /// Calls `onmessage(bytes, buffers, ports)` for what comes once it is started, and `onclose()` when nothing can any more.
     /// This alone does not keep the loop.
     fn listen(&self, ctx: Ctx<'_>, onmessage: Kept, onclose: Kept) -> Result<()> {
-        let (message, close) = (Caller::new(&ctx, onmessage), Cell::new(Some(Caller::new(&ctx, onclose))));
+        let message = Caller::new(&ctx, onmessage);
+        let close = Rc::new(Cell::new(Some(Caller::new(&ctx, onclose))));
+        // The loop's handle has it, so that nothing of the engine's is kept longer than the loop.
+        *self.inner.on_close.borrow_mut() = Rc::downgrade(&close);
         let inner = Rc::clone(&self.inner);
         let wake = Async::new(&host(&ctx).lp, move |wake| {
+            let _kept = &close;
             inner.woken(wake, &message);
-            if inner.end.borrow().as_ref().is_some_and(Endpoint::is_over) {
-                inner.end.take();
-            }
-            // Closed by this or by the other side; one that has gone to somebody else has closed its handle.
-            if inner.end.borrow().is_none() && !wake.is_closing() {
-                inner.wake.take();
-                if let Some(close) = close.take() {
-                    let _ = wake.close_then(move |_: &Handle| close.call(|_| Ok(())));
-                }
-            }
         });
         let wake = wake.or_throw(&ctx)?;
         wake.unref().or_throw(&ctx)?;
@@ -100,7 +111,9 @@ impl Port {
     /// Sends a message to the other end. What goes with it is gone from here: the script's side empties the buffers.
     fn post<'js>(&self, bytes: Bytes, buffers: Vec<Bytes>, ports: Vec<Class<'js, Port>>) {
         let ends = ports.iter().filter_map(|port| port.borrow().take_end()).collect();
-        if let Some(end) = &*self.inner.end.borrow() {
+        if let Some(end) = &*self.inner.end.borrow()
+            && !self.inner.is_closing.get()
+        {
             end.send(Message { bytes: bytes.0, buffers: buffers.into_iter().map(|bytes| bytes.0).collect(), ends });
         }
     }
@@ -117,15 +130,14 @@ impl Port {
         Ok(Some(array))
     }
 
-    /// Closes both ends. What has been sent to the other is still told there.
+    /// Closes both ends. What has been sent to the other is still told there; here, what was there when the telling began.
     fn close(&self) {
-        self.inner.end.take();
-        self.inner.wake_up();
+        self.inner.close();
     }
 
     #[qjs(get)]
     fn is_open(&self) -> bool {
-        self.inner.end.borrow().is_some()
+        self.inner.end.borrow().is_some() && !self.inner.is_closing.get()
     }
 
     /// Whether the other is an end of the same channel.
@@ -163,6 +175,18 @@ impl Inner {
     }
 
     fn woken(&self, wake: &Async, message: &Caller) {
+        self.is_telling.set(true);
+        self.tell(wake, message);
+        self.is_telling.set(false);
+        if self.is_closing.get() {
+            self.end.take();
+        } else if self.end.borrow().as_ref().is_some_and(Endpoint::is_over) {
+            self.close();
+        }
+    }
+
+    /// Tells what has come, unless it is very much.
+    fn tell(&self, wake: &Async, message: &Caller) {
         let waiting = self.end.borrow().as_ref().map_or(0, Endpoint::waiting);
         for _ in 0..waiting.max(MOST_AT_ONCE) {
             if !self.is_started.get() {
@@ -176,7 +200,25 @@ impl Inner {
                 Ok(())
             });
         }
+        // It may be closing.
         let _ = wake.send();
+    }
+
+    fn close(&self) {
+        if self.is_closing.replace(true) {
+            return;
+        }
+        if !self.is_telling.get() {
+            self.end.take();
+        }
+        let on_close = self.on_close.borrow().upgrade();
+        if let (Some(wake), Some(on_close)) = (self.wake.take(), on_close) {
+            let _ = wake.close_then(move |_: &Handle| {
+                if let Some(on_close) = on_close.take() {
+                    on_close.call(|_| Ok(()));
+                }
+            });
+        }
     }
 }
 

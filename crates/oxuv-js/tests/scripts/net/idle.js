@@ -12,25 +12,35 @@ let connected = 0;
 let timeouts = 0;
 let closed = 0;
 
+const accepted = [];
 const server = net.createServer((socket) => {
-  socket.setTimeout(300, () => {
-    timeouts++;
-    socket.destroy();
-  });
+  accepted.push(socket);
   socket.on('close', () => {
     if (++closed < SOCKETS) return;
     console.log('timeouts', timeouts);
     server.close(() => setImmediate(() => setImmediate(() => console.log('left open', open() - before <= SPARE))));
   });
+  whenAllAreThere();
 }).listen({ port: 0, host: '127.0.0.1', backlog: SOCKETS }, connect);
 
 // A few at a time, as the queue of the listener has an end.
 function connect() {
   for (let i = 0; i < 50; i++) {
     const socket = net.connect(server.address().port, '127.0.0.1', () => {
-      if (++connected === SOCKETS) server.getConnections(() => console.log('connected', connected, 'are they held?', open() - before > SOCKETS));
-      else if (connected % 50 === 0) connect();
+      if (++connected % 50 === 0 && connected < SOCKETS) connect();
+      whenAllAreThere();
     });
     socket.resume();
+  }
+}
+
+function whenAllAreThere() {
+  if (connected < SOCKETS || accepted.length < SOCKETS) return;
+  console.log('connected', connected, 'are they held?', open() - before >= 2 * SOCKETS);
+  for (const socket of accepted) {
+    socket.setTimeout(50, () => {
+      timeouts++;
+      socket.destroy();
+    });
   }
 }

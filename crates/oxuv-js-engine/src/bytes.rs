@@ -1,6 +1,6 @@
 //! Bytes on their way between the engine's memory and Rust's.
 //!
-//! The engine hands out addresses of memory that any script may free. This crate is the one place that follows them: it
+//! The engine hands out addresses of memory that any script may free. This file is the one place that follows them: it
 //! copies, and returns before a script can run.
 
 use std::ptr::NonNull;
