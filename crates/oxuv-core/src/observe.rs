@@ -178,7 +178,7 @@ impl<U> Event<U> {
             Event::Check { .. } => CallbackKind::Check,
             Event::Async { .. } => CallbackKind::Async,
             Event::Signal { .. } => CallbackKind::Signal,
-            Event::Poll { .. } => CallbackKind::Poll,
+            Event::Poll { .. } | Event::Ready { .. } => CallbackKind::Poll,
             Event::Connection { .. } => CallbackKind::Connection,
             Event::NeedBuffer { .. } | Event::HungUp { .. } => CallbackKind::Read,
             Event::Connected { .. } => CallbackKind::Connect,
@@ -207,6 +207,7 @@ impl<U> Event<U> {
             | Event::Poll { key, .. }
             | Event::Connection { key, .. }
             | Event::NeedBuffer { key, .. }
+            | Event::Ready { key, .. }
             | Event::HungUp { key, .. }
             | Event::Connected { key, .. }
             | Event::Written { key, .. }
