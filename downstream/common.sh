@@ -16,7 +16,12 @@ needs() {
 
 # The version of a package, the newest that begins as asked.
 newest() {
-    apt-cache madison "$1" | awk -F '|' -v begin="$2" '{ gsub(/ /, "") } index($2, begin) == 1 { print $2; exit }'
+    apt-cache madison "$1" 2>/dev/null | awk -F '|' -v begin="$2" '{ gsub(/ /, "") } index($2, begin) == 1 && !n++ { print $2 }'
+}
+
+# Brings apt's lists of packages, where there are none yet and the user may.
+lists() {
+    [ -n "$(newest libuv1 "")" ] || [ "$(id -u)" -ne 0 ] || apt-get update -qq >&2 || true
 }
 
 # Unpacks packages, and those they depend on that this machine lacks, into one tree: unpack NAME PACKAGE[=BEGIN OF VERSION]...
@@ -25,6 +30,7 @@ unpack() {
     local name=$1 tree=$cache/$1 wanted=() package version plan
     shift
     [ "$(cat "$tree/packages" 2>/dev/null)" = "$*" ] && return
+    lists
     for package in "$@"; do
         case $package in
             *=*) version=$(newest "${package%%=*}" "${package#*=}") ;;
