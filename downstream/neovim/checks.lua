@@ -96,15 +96,16 @@ check('timers', function()
 end)
 
 check('channels over TCP and a pipe', function()
-  for _, address in ipairs({ '127.0.0.1:0', vim.fn.getcwd() .. '/channel' }) do
-    local server = vim.fn.serverstart(address)
-    local mode = server:find('^/') and 'pipe' or 'tcp'
+  local child = vim.fn.jobstart({ vim.v.progpath, '--embed', '--headless', '-u', 'NONE', '-i', 'NONE', '-n' }, { rpc = true })
+  for mode, address in pairs({ tcp = '127.0.0.1:0', pipe = vim.fn.getcwd() .. '/channel' }) do
+    local server = vim.fn.rpcrequest(child, 'nvim_call_function', 'serverstart', { address })
     local channel = vim.fn.sockconnect(mode, server, { rpc = true })
     for i = 1, rounds(50, 500) do same(vim.fn.rpcrequest(channel, 'nvim_eval', i .. ' + 1'), i + 1) end
     same(#vim.fn.rpcrequest(channel, 'nvim_eval', 'repeat("x", 200000)'), 200000)
     vim.fn.chanclose(channel)
-    vim.fn.serverstop(server)
   end
+  vim.fn.rpcnotify(child, 'nvim_command', 'qa!')
+  same(vim.fn.jobwait({ child }, 5000), { 0 })
   same(pcall(vim.fn.sockconnect, 'pipe', '/no/such'), false)
 end)
 

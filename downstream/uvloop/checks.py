@@ -277,15 +277,20 @@ async def one(code):
     return await child.wait()
 
 
-@check("descriptors and a function before the program of a child")
-async def preexec():
+@check("descriptors for a child")
+async def pass_fds():
     reading, writing = os.pipe()
-    child = await asyncio.create_subprocess_exec(
-        "bash", "-c", f"echo passed >&{writing}; umask", stdout=subprocess.PIPE, pass_fds=[writing], preexec_fn=lambda: os.umask(0o27))
+    child = await asyncio.create_subprocess_exec("bash", "-c", f"echo passed >&{writing}", pass_fds=[writing])
     os.close(writing)
-    assert (await child.communicate())[0] == b"0027\n"
+    assert await child.wait() == 0
     assert os.read(reading, 100) == b"passed\n"
     os.close(reading)
+
+
+@check("a function before the program of a child")
+async def preexec():
+    child = await asyncio.create_subprocess_exec("sh", "-c", "umask", stdout=subprocess.PIPE, preexec_fn=lambda: os.umask(0o27))
+    assert (await child.communicate())[0] == b"0027\n"
 
 
 @check("signals")

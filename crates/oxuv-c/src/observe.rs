@@ -183,6 +183,8 @@ unsafe fn callback_of(event: &Event<User>) -> usize {
             Event::FsEvent { user: User(user), .. } => callback!(user, uv_fs_event_t, cb),
             Event::FsPoll { user: User(user), .. } => callback!(user, uv_fs_poll_t, poll_cb),
             Event::Closed { user: User(user), .. } => callback!(user, uv_handle_t, close_cb),
+            // Nobody asks for it.
+            Event::Ready { .. } => 0,
         }
     }
 }

@@ -63,6 +63,9 @@ mod process;
 #[cfg(test)]
 mod process_tests;
 mod read;
+mod ready;
+#[cfg(test)]
+mod ready_tests;
 #[cfg(target_os = "linux")]
 mod ring;
 mod signal;

@@ -214,7 +214,7 @@ impl<U> Event<U> {
             Event::Check { .. } => CallbackKind::Check,
             Event::Async { .. } => CallbackKind::Async,
             Event::Signal { .. } => CallbackKind::Signal,
-            Event::Poll { .. } => CallbackKind::Poll,
+            Event::Poll { .. } | Event::Ready { .. } => CallbackKind::Poll,
             Event::Connection { .. } => CallbackKind::Connection,
             Event::NeedBuffer { .. } | Event::HungUp { .. } => CallbackKind::Read,
             Event::Connected { .. } => CallbackKind::Connect,
@@ -243,6 +243,7 @@ impl<U> Event<U> {
             | Event::Poll { key, .. }
             | Event::Connection { key, .. }
             | Event::NeedBuffer { key, .. }
+            | Event::Ready { key, .. }
             | Event::HungUp { key, .. }
             | Event::Connected { key, .. }
             | Event::Written { key, .. }

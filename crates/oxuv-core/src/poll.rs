@@ -20,6 +20,8 @@ pub(crate) struct Poll {
     /// There may be something to do besides to wait. Whatever is to be done sets it, so that turns that have nothing look
     /// at this alone; it is reckoned anew by the phase that has looked at all.
     pub(crate) is_careful: bool,
+    /// The front has work of its own to do: the next wait is none.
+    skips_wait: bool,
     /// Why the kernel can wait no more.
     pub(crate) fault: Option<Errno>,
 }
@@ -79,6 +81,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.has_to_tell() {
             timeout = Some(0);
         }
+        self.poll.skips_wait = false;
         if self.processes.have_ended() {
             // Those born before them have ended, too, perhaps.
             self.look_after_unwatched();
@@ -102,7 +105,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// True if there is something to tell of, whatever the kernel says.
     pub(crate) fn has_to_tell(&self) -> bool {
-        self.watches.must_tell() || self.processes.have_ended() || self.mailbox.needs_a_look()
+        let has_some = self.watches.must_tell() || self.processes.have_ended();
+        has_some || self.mailbox.needs_a_look() || self.poll.skips_wait
+    }
+
+    /// Has the next poll phase look for events without waiting: for a front that has something to do besides.
+    pub fn skip_wait(&mut self) {
+        self.poll.skips_wait = true;
+        self.poll.is_careful = true;
     }
 
     /// Has the mailbox opened in the next poll phase although nobody rings.

@@ -14,6 +14,8 @@ use oxuv_core::{Config, Event, Key, Kind, Mode};
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
 use crate::kept::Kept;
+use crate::task::Tasks;
+use crate::time::Alarms;
 use crate::{Errno, Handle, Metrics, Pool, Result};
 
 /// The core of the Rust front. Its values for requests are numbers of closures.
@@ -41,6 +43,8 @@ pub(crate) struct Inner {
     /// What the name of a file that something has happened to is kept in.
     pub(crate) name: Cell<Vec<u8>>,
     pub(crate) is_running: Cell<bool>,
+    pub(crate) tasks: Tasks,
+    pub(crate) alarms: Alarms,
 }
 
 /// What the core says is due.
@@ -111,6 +115,8 @@ impl Loop {
             wide_buffer: Cell::new(None),
             name: Cell::new(Vec::new()),
             is_running: Cell::new(false),
+            tasks: Tasks::default(),
+            alarms: Alarms::default(),
         }))))
     }
 
@@ -153,6 +159,8 @@ impl Drop for Loop {
         // Closures and buffers may own whatever they like, also references to this loop, and dropping them may call
         // it. It is gone by then.
         drop(core);
+        inner.tasks.clear();
+        inner.alarms.clear();
         inner.callbacks.clear();
     }
 }
@@ -217,6 +225,9 @@ impl LoopRef {
     /// How long a run would wait for events now; `None` is for ever.
     #[doc(alias = "uv_backend_timeout")]
     pub fn backend_timeout(&self) -> Option<Duration> {
+        if self.0.tasks.has_some_to_run() {
+            return Some(Duration::ZERO);
+        }
         self.0.with(|core| Ok(core.backend_timeout())).unwrap_or(Some(0)).map(Duration::from_nanos)
     }
 

@@ -7,6 +7,7 @@ const { HTTPParser, parsers, freeParser, prepareError, isLenient, methods } = re
 const { emitClose, onSocketClose } = require('internal/http/response');
 const { kUniqueHeaders } = require('internal/http/outgoing_headers');
 const { kNeedDrain, CONTINUE, connectionReset } = require('internal/http/common');
+const observed = require('internal/http/observed');
 const servers = require('internal/http/server');
 
 // So many requests may wait for their answers before no more are read.
@@ -298,6 +299,7 @@ function makeResponse(connection, request, keepsAlive) {
   if (!keepsAlive || !response.shouldKeepAlive) response.shouldKeepAlive = keepsAlive;
   if (server[kUniqueHeaders] !== null) response[kUniqueHeaders] = server[kUniqueHeaders];
   response._onFinish = connection.onFinish;
+  observed.begin(response);
   return response;
 }
 
@@ -322,6 +324,7 @@ function answerExpectation(server, request, response) {
 function onFinish(connection, response) {
   const { server, socket, outgoing } = connection;
   const request = response.req;
+  observed.answered(response);
   connection.incoming.shift();
   if (socket._paused && connection.incoming.length === MOST_WAITING - 1) onDrain(connection);
   // Nobody has read the request: what is left of it has to go, so that the next one can come.
