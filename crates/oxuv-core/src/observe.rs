@@ -302,13 +302,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// An event was found: its callback begins. Or none was, and the run is over.
     #[cold]
     #[inline(never)]
-    pub(crate) fn after_next(&mut self, event: Option<&Event<U>>) {
+    pub(crate) fn after_next(&mut self, event: Option<Event<U>>) -> Option<Event<U>> {
         if event.is_some() {
             self.tell_phase(self.turn.phase);
         }
         let now = self.kernel.now();
-        let Some(observer) = &mut self.observing else { return };
-        if let Some(event) = event {
+        let Some(observer) = &mut self.observing else { return event };
+        if let Some(event) = &event {
             let told = &mut self.turn.told;
             told.callbacks += 1;
             told.phase_under_way = Some(self.turn.phase);
@@ -319,6 +319,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
             observer.run_ended(now);
         }
+        event
     }
 
     /// Tells of a phase, and of a turn that begins with it.
@@ -341,6 +342,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The next idle, prepare or check handle of the phase under way.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn step_watchers(&mut self) -> Option<Event<U>> {
         let index = self.slots.step(Walk::Watchers)?;
         let (key, user) = (self.slots.key(index), self.slots[index].user);

@@ -126,10 +126,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn next_other(&mut self) -> Option<Event<U>> {
         let event = self.advance();
-        if self.is_observed() {
-            self.after_next(event.as_ref());
-        }
-        event
+        // By value: an event whose address is known would have to be in memory, also for those who are not observed.
+        if self.is_observed() { self.after_next(event) } else { event }
     }
 
     /// Goes through the phases to the next event.
