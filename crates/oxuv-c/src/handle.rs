@@ -21,6 +21,10 @@ pub(crate) const CLOSING: c_uint = 1;
 /// Flag of a handle: its close callback has begun. From here on nothing is known of its loop.
 pub(crate) const CLOSED: c_uint = 2;
 
+/// Flag of a handle, libuv's: a stream can be read. It is never set here. Programs set it in pipes that they open for
+/// writing, to learn by a read that the other end is closed.
+pub(crate) const READABLE: c_uint = 0x4000;
+
 impl User {
     /// The value for a handle or a request.
     #[inline]

@@ -9,7 +9,7 @@ use oxuv_core::kernel::{NAME_SIZE, Name};
 use oxuv_core::{Errno, Key, Result};
 
 use crate::error::{code, ignored};
-use crate::handle::with_open;
+use crate::handle::{READABLE, with_open};
 use crate::kinds::uv_guess_handle;
 use crate::loop_::{Loop, User, kernel, with};
 use crate::poll::{UV_READABLE, UV_WRITABLE};
@@ -41,7 +41,8 @@ pub unsafe extern "C-unwind" fn uv_pipe_init(loop_: *mut uv_loop_t, handle: *mut
 }
 
 /// Gives a pipe a descriptor that was made elsewhere, and with it the duty to close it. It is made non-blocking. The pipe
-/// is readable, and writable, as the descriptor was opened for that.
+/// is readable, and writable, as the descriptor was opened for that; readable also if the program has set libuv's flag for
+/// that in the handle, as uvloop does.
 ///
 /// UV_EEXIST when a handle of this loop waits for it; UV_EBUSY when the pipe has another descriptor; UV_EBADF; UV_EINVAL
 /// when it is closing. The descriptor stays the caller's then.
@@ -60,7 +61,8 @@ pub unsafe extern "C-unwind" fn uv_pipe_open(handle: *mut uv_pipe_t, file: c_int
             core.pipe_open(key, fd).map_err(|refused| {
                 std::mem::forget(refused.given);
                 refused.error
-            })
+            })?;
+            if (*handle).stream.handle.flags & READABLE != 0 { core.pipe_read_to_notice(key) } else { Ok(()) }
         });
         stream::show_descriptor(handle.cast());
         code(opened)

@@ -41,6 +41,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(())
     }
 
+    /// Lets a pipe be read whose descriptor was opened for writing only. Nothing comes of it until the other end is
+    /// closed: then the read fails with EBADF. So a writer learns of that at once, and not by its next write.
+    ///
+    /// # Errors
+    /// EINVAL when closing; EBADF without a descriptor.
+    pub fn pipe_read_to_notice(&mut self, key: Key) -> Result<()> {
+        let index = self.open_handle(key, Kind::Pipe)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        stream.descriptor()?;
+        stream.flags |= StreamFlags::READABLE;
+        Ok(())
+    }
+
     /// Looks what a descriptor that was made elsewhere is, and what it can do.
     pub(crate) fn adopt_pipe(&mut self, index: u32, fd: &K::Fd) -> Result<(Medium, StreamFlags)> {
         self.prepare_descriptor(index, fd)?;

@@ -9,7 +9,7 @@ use crate::{Buffers, Core, Event, Key, Kind};
 #[derive(Debug, Default)]
 pub(crate) struct Poll {
     /// The batch's size, and what of it is worked off.
-    len: usize,
+    pub(crate) len: usize,
     at: usize,
     /// Events of the batch that concerned somebody.
     pub(crate) events: usize,
@@ -68,7 +68,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// True if there is something to do besides to wait.
     fn must_be_careful(&self) -> bool {
         let has_some = self.watches.must_look_after() || self.processes.have_ended();
-        has_some || self.mailbox.needs_a_look() || self.counts.measures_idle
+        has_some || self.mailbox.needs_a_look() || self.counts.measures_idle || self.is_observed()
     }
 
     /// As [`Core::poll`], when there is more to it than to wait.
@@ -212,6 +212,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers, and measures it where that is wanted.
     fn wait(&mut self, timeout: Option<u64>) {
+        if self.is_observed() {
+            return self.wait_observed(timeout);
+        }
+        self.wait_unobserved(timeout);
+    }
+
+    #[inline]
+    pub(crate) fn wait_unobserved(&mut self, timeout: Option<u64>) {
         let is_measured = self.counts.measures_idle && timeout != Some(0);
         if is_measured {
             self.counts.begin_idle(self.now);

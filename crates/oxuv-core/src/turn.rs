@@ -11,19 +11,26 @@ use crate::kernel::Kernel;
 use crate::slots::{List, Walk};
 use crate::{Buffers, Core, Event, Key, Kind, Mode};
 
-/// The phases in their order.
+/// The phases of a turn, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Phase {
+pub enum Phase {
     /// Right before pending.
     TurnBegun,
+    /// Reports of writes and shutdowns.
     Pending,
+    /// Idle handles.
     Idle,
+    /// Prepare handles.
     Prepare,
+    /// Waits, and works off what has come.
     Poll,
     /// Pending once more, right after poll.
     PendingAfterPoll,
+    /// Check handles.
     Check,
+    /// Close callbacks.
     Closing,
+    /// Timers that are due.
     Timers,
     /// Default's pass of timers before its first turn.
     FirstTimers,
@@ -52,12 +59,27 @@ pub(crate) struct Turn {
     pub(crate) count: u64,
     /// Which run this is of those that are nested.
     run: u32,
+    /// How many callbacks an observer has been told of that are not over: those of outer runs, and one of this.
+    pub(crate) open_callbacks: u32,
+    /// One of them is this run's.
+    pub(crate) has_callback: bool,
 }
 
 impl Default for Turn {
     fn default() -> Self {
         let (phase, mode) = (Phase::Over, Mode::Default);
-        Turn { phase, mode, stop: false, alive: false, may_wait: false, pending_rounds: 0, count: 0, run: 0 }
+        Turn {
+            phase,
+            mode,
+            stop: false,
+            alive: false,
+            may_wait: false,
+            pending_rounds: 0,
+            count: 0,
+            run: 0,
+            open_callbacks: 0,
+            has_callback: false,
+        }
     }
 }
 
@@ -75,9 +97,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.update_time();
         }
         self.turn.phase = Phase::FirstTimers;
+        self.turn.has_callback = false;
         if mode == Mode::Default && self.turn.alive && !self.turn.stop {
             self.update_time();
             self.begin_timers();
+            if self.is_observed() {
+                self.observe_phase(Phase::FirstTimers);
+            }
         }
     }
 
@@ -111,6 +137,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// takes. For when [`Core::next_watcher`] has none.
     #[inline]
     pub fn next_other(&mut self) -> Option<Event<U>> {
+        if self.is_observed() { self.next_observed() } else { self.advance::<false>() }
+    }
+
+    /// Goes through the phases to the next event, and has an observer told of them if there is one.
+    #[inline(always)] // Of its two callers one is in every turn.
+    pub(crate) fn advance<const OBSERVED: bool>(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
         loop {
             if at >= Phase::Timers {
@@ -120,11 +152,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 if let Some(event) = self.next_timer() {
                     return Some(event);
                 }
-                at = if at == Phase::Timers { self.end_turn() } else { self.begin_turn() };
+                at = if at == Phase::Timers { self.end_turn::<OBSERVED>() } else { self.begin_turn::<OBSERVED>() };
                 continue;
             }
             if at < Phase::Pending && self.begin_pending() {
-                at = self.enter(Phase::Pending);
+                at = self.enter::<OBSERVED>(Phase::Pending);
             }
             if at == Phase::Pending
                 && let Some(event) = self.next_pending()
@@ -134,17 +166,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             if at < Phase::Idle
                 && let Some((key, user)) = self.begin_watchers(List::Idle)
             {
-                self.enter(Phase::Idle);
+                self.enter::<OBSERVED>(Phase::Idle);
                 return Some(Event::Idle { key, user });
             }
             if at < Phase::Prepare
                 && let Some((key, user)) = self.begin_watchers(List::Prepare)
             {
-                self.enter(Phase::Prepare);
+                self.enter::<OBSERVED>(Phase::Prepare);
                 return Some(Event::Prepare { key, user });
             }
-            if at < Phase::Poll && self.begin_poll() {
-                at = self.enter(Phase::Poll);
+            if at < Phase::Poll {
+                if OBSERVED {
+                    // It begins with the wait.
+                    self.observe_phase(Phase::Poll);
+                }
+                if self.begin_poll() {
+                    at = self.enter::<false>(Phase::Poll);
+                }
             }
             if at == Phase::Poll
                 && let Some(event) = self.next_ready()
@@ -152,7 +190,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 return Some(event);
             }
             if at < Phase::PendingAfterPoll && self.begin_pending_round() {
-                at = self.enter(Phase::PendingAfterPoll);
+                at = self.enter::<OBSERVED>(Phase::PendingAfterPoll);
             }
             if at == Phase::PendingAfterPoll
                 && let Some(event) = self.next_pending_rounds()
@@ -162,39 +200,46 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             if at < Phase::Check
                 && let Some((key, user)) = self.begin_watchers(List::Check)
             {
-                self.enter(Phase::Check);
+                self.enter::<OBSERVED>(Phase::Check);
                 return Some(Event::Check { key, user });
             }
             if at < Phase::Closing && self.begin_closing() {
-                at = self.enter(Phase::Closing);
+                at = self.enter::<OBSERVED>(Phase::Closing);
             }
             if at == Phase::Closing
                 && let Some(event) = self.next_closing()
             {
                 return Some(event);
             }
-            at = self.enter(Phase::Timers);
+            at = self.enter::<OBSERVED>(Phase::Timers);
             self.update_time();
             self.begin_timers();
         }
     }
 
     #[inline]
-    fn enter(&mut self, phase: Phase) -> Phase {
+    fn enter<const OBSERVED: bool>(&mut self, phase: Phase) -> Phase {
+        if OBSERVED {
+            self.observe_phase(phase);
+        }
         self.turn.phase = phase;
         phase
     }
 
     /// A turn is over: is there another?
-    fn end_turn(&mut self) -> Phase {
+    fn end_turn<const OBSERVED: bool>(&mut self) -> Phase {
         self.turn.alive = self.alive();
-        if self.turn.mode == Mode::Default && self.poll.fault.is_none() { self.begin_turn() } else { self.finish() }
+        let goes_on = self.turn.mode == Mode::Default && self.poll.fault.is_none();
+        if goes_on { self.begin_turn::<OBSERVED>() } else { self.finish() }
     }
 
     /// Before a turn: shall it be?
-    fn begin_turn(&mut self) -> Phase {
+    fn begin_turn<const OBSERVED: bool>(&mut self) -> Phase {
         if !self.turn.alive || self.turn.stop {
             return self.finish();
+        }
+        if OBSERVED {
+            self.observe_turn();
         }
         self.turn.may_wait = match self.turn.mode {
             Mode::Default => true,
@@ -207,7 +252,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     fn finish(&mut self) -> Phase {
         self.turn.stop = false;
-        self.enter(Phase::Over)
+        self.enter::<false>(Phase::Over)
     }
 
     /// Begins a walk over the handles of a phase, and gives the first.
@@ -250,6 +295,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn suspend(&mut self) -> Suspended {
         let turn = self.turn;
         self.abandon();
+        self.turn.open_callbacks = turn.open_callbacks;
         Suspended(turn)
     }
 
@@ -280,6 +326,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return;
         }
         self.turn.phase = Phase::Over;
+        (self.turn.open_callbacks, self.turn.has_callback) = (0, false);
         self.slots.end_walks();
         self.abandon_timers();
         self.abandon_step();

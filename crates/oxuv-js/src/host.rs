@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Timers};
-use oxuv_js_bytes::PromiseEvent;
+use oxuv_js_engine::PromiseEvent;
 use rquickjs::function::{Constructor, IntoArgs};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent, Value,
@@ -84,6 +84,8 @@ pub(crate) struct Host {
     pub(crate) threads: Threads,
     /// Memory that is given back when the script has used up its own, so that somebody can say so.
     spare: Cell<Option<Persistent<Value<'static>>>>,
+    /// Some of it was given back since the last drain.
+    has_spent: Cell<bool>,
 }
 
 /// The way from a function of the script's side to its host.
@@ -135,6 +137,7 @@ impl Host {
             binder: OnceCell::new(),
             has_rest: Cell::new(false),
             spare: Cell::new(None),
+            has_spent: Cell::new(false),
             life,
             parent: Cell::new(parent),
             threads: Threads::default(),
@@ -248,6 +251,9 @@ impl Host {
         let outcome = self.call_only(ctx, &drain, ());
         if outcome == Outcome::Done {
             self.has_rest.set(false);
+            if self.has_spent.replace(false) {
+                self.set_spare_aside(ctx);
+            }
         }
         outcome
     }
@@ -284,6 +290,7 @@ impl Host {
         });
         if is_short {
             self.spare.set(None);
+            self.has_spent.set(true);
         }
         is_short
     }
@@ -361,7 +368,7 @@ impl Host {
     pub(crate) fn watch_promises(&self, ctx: &Ctx<'_>, watcher: Kept, binder: Kept) -> rquickjs::Result<()> {
         let _ = self.promise_watcher.set(watcher);
         let _ = self.binder.set(binder);
-        oxuv_js_bytes::watch_promises(ctx, |ctx, what, promise| host(ctx).tell_of_promise(ctx, what, promise))
+        oxuv_js_engine::watch_promises(ctx, |ctx, what, promise| host(ctx).tell_of_promise(ctx, what, promise))
     }
 
     /// A function that finds the values of the script's step that are there now.

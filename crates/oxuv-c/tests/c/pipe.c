@@ -215,6 +215,38 @@ static void a_write_end_and_a_poll_handle(void) {
   free(buf.base);
 }
 
+static int bad_reads;
+
+static void on_bad_read(uv_stream_t* stream, ssize_t size, const uv_buf_t* buf) {
+  (void) stream;
+  (void) buf;
+  CHECK(size == UV_EBADF);
+  bad_reads++;
+}
+
+/* uvloop sets the flag by which libuv knows that a stream can be read, in a pipe for writing: its read tells that the other
+ * end is closed. */
+static void a_write_end_that_is_read(void) {
+  uv_file fds[2];
+  uv_pipe_t* writer = new_pipe(0);
+  uv_buf_t buf = uv_buf_init("x", 1);
+  int i;
+  CHECK(uv_pipe(fds, 0, 0) == 0);
+  ((uv_handle_t*) writer)->flags |= 0x4000;
+  CHECK(uv_pipe_open(writer, fds[1]) == 0);
+  CHECK(uv_is_readable((uv_stream_t*) writer) && uv_is_writable((uv_stream_t*) writer));
+  CHECK(uv_read_start((uv_stream_t*) writer, alloc_static, on_bad_read) == 0);
+  CHECK(uv_try_write((uv_stream_t*) writer, &buf, 1) == 1);
+  for (i = 0; i < 3; i++) turn();
+  CHECK(bad_reads == 0);
+  close(fds[0]);
+  UNTIL(bad_reads == 1);
+  CHECK(!uv_is_writable((uv_stream_t*) writer));
+  close_pipe(writer);
+  run_dry();
+  CHECK(bad_reads == 1);
+}
+
 int main(void) {
   signal(SIGPIPE, SIG_IGN);
   CHECK(uv_loop_init(&loop) == 0);
@@ -225,6 +257,7 @@ int main(void) {
   writes_of_no_bytes();
   unread_bytes_do_not_turn_the_loop();
   a_write_end_and_a_poll_handle();
+  a_write_end_that_is_read();
   CHECK(uv_loop_close(&loop) == 0);
   puts("ok");
   return 0;

@@ -131,7 +131,6 @@ const table = {
   ERR_INVALID_MODULE_SPECIFIER: [T, (name, why, base) => `Invalid module "${name}" ${why}${base ? ` imported from ${base}` : ''}`],
   ERR_INVALID_OBJECT_DEFINE_PROPERTY: [T, (message) => message],
   ERR_INVALID_PACKAGE_CONFIG: [E, (path, base, why) => `Invalid package config ${path}${base ? ` while importing ${base}` : ''}${why ? `. ${why}` : ''}`],
-  ERR_INVALID_HANDLE_TYPE: [T, 'This handle type cannot be sent'],
   ERR_INVALID_PROTOCOL: [T, (actual, expected) => `Protocol "${actual}" not supported. Expected "${expected}"`],
   ERR_INVALID_RETURN_VALUE: [T, invalidReturnValue],
   ERR_INVALID_STATE: [E, (why) => `Invalid state: ${why}`],

@@ -2,7 +2,7 @@
 'use strict';
 
 const OF_NODE = new Set(['async_hooks', 'child_process', 'cluster', 'constants', 'crypto', 'dgram', 'diagnostics_channel', 'dns',
-  'dns/promises', 'domain', 'http', 'http2', 'https', 'inspector', 'inspector/promises', 'net', 'punycode', 'readline',
+  'dns/promises', 'domain', 'http2', 'https', 'inspector', 'inspector/promises', 'net', 'punycode', 'readline',
   'readline/promises', 'repl', 'sea', 'sqlite', 'stream', 'stream/consumers', 'stream/promises', 'stream/web', 'sys', 'test',
   'test/reporters', 'tls', 'trace_events', 'tty', 'v8', 'vm', 'wasi', 'worker_threads', 'zlib']);
 

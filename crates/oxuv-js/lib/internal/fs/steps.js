@@ -4,7 +4,7 @@
 // * promises, in the asynchronous form only.
 'use strict';
 
-const { start, sync } = require('internal/fs/util');
+const { reasonOf, start, sync } = require('internal/fs/util');
 
 const pause = (ms) => binding('fs').pause(ms);
 
@@ -30,7 +30,7 @@ function run(steps, done) {
     try {
       next = steps[method](given);
     } catch (error) {
-      done(error);
+      done(reasonOf(error));
       return;
     }
     const { value } = next;

@@ -99,8 +99,17 @@ const request = (call, args, syscall, more = {}) => ({ call, args, syscall, ...m
 const shown = (path) => (path === undefined || typeof path === 'string' ? path : bufferClass().from(path).toString());
 
 function errorOf(errno, { syscall, path, dest }) {
-  return systemError({ errno, syscall, path: shown(path), dest: shown(dest) });
+  const make = () => systemError({ errno, syscall, path: shown(path), dest: shown(dest) });
+  try {
+    return make();
+  } catch (short) {
+    // Where memory is short there may be none for the error. What is kept for that is given back when it is asked.
+    return reasonOf(short) ?? make();
+  }
 }
+
+// What was thrown, which is `null` where there was no memory for an error.
+const reasonOf = (thrown) => process._own.reason(thrown);
 
 function sync({ call, args, finish, ...rest }) {
   let value;
@@ -160,6 +169,6 @@ function checkAborted(signal) {
 const own = {};
 
 module.exports = {
-  own, shown, toPath, toFd, toFlags, toPosition, toTime, optionsOf, checkEncoding, bytesOf, isBytes, request, errorOf, sync, start, promised,
+  own, shown, toPath, toFd, toFlags, toPosition, toTime, optionsOf, checkEncoding, bytesOf, isBytes, request, errorOf, reasonOf, sync, start, promised,
   checkCallback, isRaw, nameOf, checkAborted, bufferClass,
 };

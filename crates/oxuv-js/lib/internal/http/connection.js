@@ -7,7 +7,11 @@ const { HTTPParser, parsers, freeParser, prepareError, isLenient, methods } = re
 const { emitClose, onSocketClose } = require('internal/http/response');
 const { kUniqueHeaders } = require('internal/http/outgoing_headers');
 const { kNeedDrain, CONTINUE, connectionReset } = require('internal/http/common');
+const observed = require('internal/http/observed');
 const servers = require('internal/http/server');
+
+// So many requests may wait for their answers before no more are read.
+const MOST_WAITING = 1000;
 
 const nothing = () => {};
 const now = performance.now;
@@ -135,7 +139,7 @@ function updateOutgoingData(connection, count) {
 
 function onDrain(connection) {
   const { socket } = connection;
-  if (socket._paused && connection.outgoingData <= socket.writableHighWaterMark) {
+  if (socket._paused && connection.outgoingData <= socket.writableHighWaterMark && connection.incoming.length < MOST_WAITING) {
     socket._paused = false;
     socket.parser?.resume();
     socket.resume();
@@ -279,7 +283,8 @@ function onIncoming(connection, request, keepsAlive) {
 function pauseIfFlooded(connection) {
   const { socket } = connection;
   if (socket._paused) return;
-  if (socket._writableState?.needDrain || connection.outgoingData >= socket.writableHighWaterMark) {
+  if (socket._writableState?.needDrain || connection.outgoingData >= socket.writableHighWaterMark ||
+      connection.incoming.length >= MOST_WAITING) {
     socket._paused = true;
     socket.pause();
   }
@@ -294,6 +299,7 @@ function makeResponse(connection, request, keepsAlive) {
   if (!keepsAlive || !response.shouldKeepAlive) response.shouldKeepAlive = keepsAlive;
   if (server[kUniqueHeaders] !== null) response[kUniqueHeaders] = server[kUniqueHeaders];
   response._onFinish = connection.onFinish;
+  observed.begin(response);
   return response;
 }
 
@@ -318,7 +324,9 @@ function answerExpectation(server, request, response) {
 function onFinish(connection, response) {
   const { server, socket, outgoing } = connection;
   const request = response.req;
+  observed.answered(response);
   connection.incoming.shift();
+  if (socket._paused && connection.incoming.length === MOST_WAITING - 1) onDrain(connection);
   // Nobody has read the request: what is left of it has to go, so that the next one can come.
   if (!request._consuming) request._dump();
   response.detachSocket(socket);

@@ -2,6 +2,7 @@
 'use strict';
 
 const { HTTPParser, parsers, freeParser, prepareError, isLenient } = require('internal/http/parser');
+const observed = require('internal/http/observed');
 const { kNeedDrain, connectionReset } = require('internal/http/common');
 
 const isInformational = (status) => status < 200 && status >= 100 && status !== 101;
@@ -24,6 +25,7 @@ function attach(request, socket) {
   socket.on('end', onEnd);
   socket.on('close', onClose);
   socket.on('drain', onDrain);
+  observed.begin(request);
   if (request.timeout !== undefined || request.agent?.options?.timeout) listenTimeout(request);
   request.emit('socket', socket);
 }
@@ -173,6 +175,7 @@ function onIncoming(response, keepsAlive) {
     return 1;
   }
   if (request.shouldKeepAlive && !keepsAlive && !request.upgradeOrConnect) request.shouldKeepAlive = false;
+  observed.responded(request, response);
   response.req = request;
   // First of all listeners, so that the connection is seen to in any case.
   response.on('end', onResponseEnd);

@@ -59,7 +59,8 @@ function makeStream(message) {
 
 Object.defineProperty(prototype, '_readableState', {
   __proto__: null,
-  get() { return this === prototype ? undefined : makeStream(this); },
+  // A prototype has no stream.
+  get() { return Object.hasOwn(this, 'rawHeaders') ? makeStream(this) : undefined; },
   set(value) { Object.defineProperty(this, '_readableState', { __proto__: null, value, writable: true, enumerable: true, configurable: true }); },
   configurable: true,
 });

@@ -120,7 +120,7 @@ prototype._send = function _send(data, encoding, callback) {
   if (!this._headerSent) {
     const header = this._header ?? '';
     // One text is one write.
-    if (typeof data === 'string' && (!encoding || encoding === 'utf8' || encoding === 'latin1')) {
+    if (isText(data, encoding)) {
       data = header + data;
     } else {
       this.outputData.unshift({ data: header, encoding: 'latin1', callback: null });
@@ -282,12 +282,12 @@ prototype.write = function write(chunk, encoding, callback) {
   return isReady;
 };
 
+const isText = (chunk, encoding) => typeof chunk === 'string' && (!encoding || encoding === 'utf8' || encoding === 'latin1');
+const chunkText = (chunk, encoding) => `${sizeOf(chunk, encoding).toString(16)}\r\n${chunk}\r\n`;
+
 function sendChunk(message, chunk, encoding, callback) {
-  const size = sizeOf(chunk, encoding).toString(16);
-  if (typeof chunk === 'string' && (!encoding || encoding === 'utf8' || encoding === 'latin1')) {
-    return message._send(`${size}\r\n${chunk}\r\n`, encoding, callback);
-  }
-  message._send(`${size}\r\n`, 'latin1', null);
+  if (isText(chunk, encoding)) return message._send(chunkText(chunk, encoding), encoding, callback);
+  message._send(`${sizeOf(chunk, encoding).toString(16)}\r\n`, 'latin1', null);
   message._send(chunk, encoding, null);
   return message._send('\r\n', 'latin1', callback);
 }
@@ -357,8 +357,9 @@ function sendEnd(message, chunk, encoding) {
   const finish = () => onFinish(message);
   const hasBody = message._hasBody;
   const isChunked = hasBody && message.chunkedEncoding;
-  if (chunk && hasBody && !isChunked && chunk.length !== 0 && typeof chunk === 'string' && socket?._handle) {
-    message._send(chunk, encoding, finish);
+  if (chunk && hasBody && isText(chunk, encoding) && socket?._handle) {
+    // As one text, which is one write.
+    message._send(isChunked ? `${chunkText(chunk, encoding)}0\r\n${message._trailer}\r\n` : chunk, encoding, finish);
   } else {
     if (socket) socket.cork();
     if (chunk && hasBody) {

@@ -16,6 +16,9 @@ class Found {
   }
 }
 
+// Headers that say something about the message; most do not.
+const TELLING = new Set(['connection', 'transfer-encoding', 'content-length', 'date', 'expect', 'trailer', 'keep-alive']);
+
 function note(message, found, lower, value) {
   switch (lower) {
     case 'connection':
@@ -44,7 +47,7 @@ function note(message, found, lower, value) {
 function addLine(message, found, name, lower, value, isNew) {
   if (isNew) validateHeaderValue(name, value);
   found.text += `${name}: ${value}\r\n`;
-  note(message, found, lower, value);
+  if (TELLING.has(lower)) note(message, found, lower, value);
 }
 
 // Several values are several lines, but for cookies and for those that are to be unique.

@@ -86,9 +86,11 @@ class HTTPParser {
     if (offset !== 0 || length !== chunk.length) chunk = chunk.subarray(offset, offset + length);
     this._chunk = chunk;
     this._isBusy = true;
-    const read = this._execute(chunk);
-    this._isBusy = false;
-    return read;
+    try {
+      return this._execute(chunk);
+    } finally {
+      this._isBusy = false;
+    }
   }
 
   _execute(chunk) {
@@ -155,7 +157,10 @@ class HTTPParser {
   }
 
   _tellHead(parser, events, at, traits) {
-    const [minor, number, text, fields] = [events[at + 1], events[at + 2], events[at + 3], events[at + 4]];
+    const minor = events[at + 1];
+    const number = events[at + 2];
+    const text = events[at + 3];
+    const fields = events[at + 4];
     this.hasHead = true;
     this.hasExpect = (traits & EXPECTS) !== 0;
     const isRequest = this._kind === REQUEST;
@@ -226,10 +231,15 @@ class HTTPParser {
     }
     this._chunk = chunk === undefined ? NOTHING : asBuffer(chunk);
     this._isBusy = this._isOutermost = true;
-    let read = this._dispatch(parser, events, NOTHING, 0);
-    this._isOutermost = false;
-    if (this._isDecided && chunk !== undefined) read = this._parse(this._chunk, read);
-    this._isBusy = false;
+    let read;
+    try {
+      read = this._dispatch(parser, events, NOTHING, 0);
+      this._isOutermost = false;
+      if (this._isDecided && chunk !== undefined) read = this._parse(this._chunk, read);
+    } finally {
+      // What is called may throw.
+      this._isBusy = this._isOutermost = false;
+    }
     this[kOnExecute]?.(read);
   }
 

@@ -5,7 +5,7 @@ use rquickjs::{Class, Ctx, Result};
 
 use crate::bindings::stream::{AnyStream, Caller, Stream, code};
 use crate::host::Kept;
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 
 fn pipe(channel: &Class<'_, Stream>) -> Option<Pipe> {
     match &channel.borrow().stream {

@@ -11,7 +11,7 @@ use rquickjs::{Ctx, Exception, FromJs, Object, Result};
 
 use super::command::{Request, Slot};
 use crate::host::host;
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 
 /// When the child is ended before it ends by itself, and how.
 struct Limits {
@@ -22,13 +22,16 @@ struct Limits {
     signal: i32,
 }
 
+/// A connection to a child, and what has come from it.
+type Connected = (Pipe, Vec<u8>);
+
 /// What is known of a child so far.
 #[derive(Default)]
 struct Course {
     process: RefCell<Option<Process>>,
     timer: RefCell<Option<Timer>>,
-    /// The connections by slot, and what has come from each.
-    pipes: RefCell<Vec<Option<(Pipe, Vec<u8>)>>>,
+    /// By slot.
+    pipes: RefCell<Vec<Option<Connected>>>,
     status: Cell<Option<ExitStatus>>,
     has_started: Cell<bool>,
     is_killed: Cell<bool>,
