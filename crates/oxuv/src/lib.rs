@@ -61,6 +61,7 @@ mod loop_;
 mod names;
 pub mod net;
 pub mod node;
+pub mod observe;
 mod pipe;
 mod poll;
 mod process;
