@@ -12,6 +12,7 @@ use oxuv_core::kernel::Exit;
 use slab::Slab;
 
 use crate::drive::Subjects;
+use crate::net::Gate;
 use crate::work::OnJob;
 use crate::{
     Async, Check, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Idle, Poll, Prepare, Process,
@@ -43,6 +44,8 @@ pub(crate) enum Callback {
     Signal(Rc<OnSignal>),
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
+    /// No closure: the tasks that wait for the stream.
+    Ready(Rc<Gate>),
     Receive(Rc<OnReceive>),
     Exit(Rc<OnExit>),
     FsEvent(Rc<OnFsEvent>),

@@ -59,6 +59,7 @@ mod kept;
 #[path = "loop.rs"]
 mod loop_;
 mod names;
+pub mod net;
 pub mod node;
 mod pipe;
 mod poll;
