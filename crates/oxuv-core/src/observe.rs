@@ -178,7 +178,7 @@ impl<U> Event<U> {
             Event::Check { .. } => CallbackKind::Check,
             Event::Async { .. } => CallbackKind::Async,
             Event::Signal { .. } => CallbackKind::Signal,
-            Event::Poll { .. } => CallbackKind::Poll,
+            Event::Poll { .. } | Event::Ready { .. } => CallbackKind::Poll,
             Event::Connection { .. } => CallbackKind::Connection,
             Event::NeedBuffer { .. } | Event::HungUp { .. } => CallbackKind::Read,
             Event::Connected { .. } => CallbackKind::Connect,
@@ -206,6 +206,7 @@ impl<U> Event<U> {
             | Event::Signal { key, .. }
             | Event::Poll { key, .. }
             | Event::Connection { key, .. }
+            | Event::Ready { key, .. }
             | Event::NeedBuffer { key, .. }
             | Event::HungUp { key, .. }
             | Event::Connected { key, .. }
