@@ -195,6 +195,8 @@ fn text(value: OsString) -> Result<String, lexopt::Error> {
 }
 
 fn run(source: Source, options: Options) -> ExitCode {
+    // A file that grows beyond what is allowed is an error of who writes it. Who has said something else has it so.
+    let _ = oxuv_os::signal::ignore(oxuv_os::signal::XFSZ);
     match Program::new(options).and_then(|program| program.run(source).inspect(|_| std::mem::forget(program))) {
         // The system takes the memory back at once; the engine would do it piece by piece.
         Ok(code) => ExitCode::from(code as u8),

@@ -177,6 +177,7 @@ impl Program {
         let end = Async::new(&self.lp, move |_| lp.stop())?;
         end.unref()?;
         life.begin(end.sender()?);
+        life.measure(&self.lp)?;
         let code = self.run(Source::Worker)?;
         Ok(code)
     }

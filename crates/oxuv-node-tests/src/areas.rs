@@ -158,7 +158,6 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("fs-read.js", "it compares the engine's words for a property of null"),
     ("fs-rmdir-recursive.js", "it looks at how Node's own JavaScript calls `rmdirSync`"),
     ("fs-write-buffer-large", "a buffer of the engine's has 2 GiB at most"),
-    ("file-handle-read-worker", "a FileHandle does not move to a worker"),
     ("fs-watch-recursive", "it says that recursive watching does not work on Linux, as it does here"),
     ("signal-safety", "it is about a class of Node's C++ side"),
     ("stream-base-prototype", "it is about a class of Node's C++ side"),

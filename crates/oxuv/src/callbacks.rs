@@ -12,6 +12,7 @@ use oxuv_core::kernel::Exit;
 use slab::Slab;
 
 use crate::drive::Subjects;
+use crate::net::Gate;
 use crate::observe::Places;
 use crate::work::OnJob;
 use crate::{
@@ -44,6 +45,8 @@ pub(crate) enum Callback {
     Signal(Rc<OnSignal>),
     Connection(Rc<OnConnection>),
     Read(Rc<OnRead>),
+    /// No closure: the tasks that wait for the stream.
+    Ready(Rc<Gate>),
     Receive(Rc<OnReceive>),
     Exit(Rc<OnExit>),
     FsEvent(Rc<OnFsEvent>),

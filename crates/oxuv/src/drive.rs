@@ -20,9 +20,6 @@ macro_rules! pick {
     };
 }
 
-/// The size of the buffer that reads read into: libuv's suggestion.
-const BUFFER: usize = 64 * 1024;
-
 pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
     run_with(lp, mode, || ())
 }
@@ -175,7 +172,11 @@ impl Subjects {
                     self.udp.sent(inner, user, result);
                 }
             }
-            Event::Ready { .. } => {}
+            Event::Ready { key, readiness, .. } => {
+                if let Some(gate) = pick!(callbacks, key, Ready) {
+                    gate.open(readiness);
+                }
+            }
             Event::HungUp { key, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Read) {
                     callback(self, key, Err(Errno::EOF));
@@ -226,7 +227,7 @@ impl Subjects {
     #[inline]
     fn read(&mut self, inner: &Inner, key: Key) {
         let Some(callback) = pick!(inner.callbacks, key, Read) else { return };
-        let mut buffer = inner.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER));
+        let mut buffer = inner.take_buffer();
         match inner.with(|core| core.read_into(key, &mut buffer)) {
             // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
             Ok([]) => {}

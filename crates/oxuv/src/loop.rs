@@ -47,6 +47,9 @@ pub(crate) struct Inner {
     pub(crate) alarms: Alarms,
 }
 
+/// The size of the buffer that reads read into: libuv's suggestion.
+const BUFFER: usize = 64 * 1024;
+
 /// What the core says is due.
 pub(crate) enum Due {
     Watcher(Key, Kind),
@@ -54,6 +57,12 @@ pub(crate) enum Due {
 }
 
 impl Inner {
+    /// The buffer for a read, to be given back after it.
+    #[inline]
+    pub(crate) fn take_buffer(&self) -> Box<[MaybeUninit<u8>]> {
+        self.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER))
+    }
+
     /// What is due next; `None` when the run is over.
     #[inline]
     pub(crate) fn next(&self) -> Option<Due> {

@@ -60,12 +60,14 @@ impl Loop {
         let mut output = None;
         let ended = loop {
             let run = crate::drive::run_with(lp, Mode::Default, || {
-                if !tasks.take_main() || output.is_some() {
-                    return;
-                }
-                if let Poll::Ready(ready) = tasks.with_share(|| future.as_mut().poll(&mut context)) {
-                    output = Some(ready);
-                    self.stop();
+                while tasks.take_main() {
+                    if output.is_none()
+                        && let Poll::Ready(ready) = tasks.with_share(|| future.as_mut().poll(&mut context))
+                    {
+                        output = Some(ready);
+                        lp.stop();
+                    }
+                    tasks.run(&lp.0);
                 }
             });
             match (run, output.take()) {

@@ -62,8 +62,12 @@ pub(crate) struct Tasks {
     share: Cell<Option<u32>>,
     /// The number of the turn in whose prepare phase the queue was last worked off.
     prepared: Cell<u64>,
-    /// What the loop blocks on was taken out of the queue, and is to run.
+    /// What the loop blocks on was taken out of the queue: it is to run before the rest of that.
     main_is_due: Cell<bool>,
+    /// So many may still be polled in this phase.
+    left: Cell<usize>,
+    /// This phase is the one before the wait.
+    will_wait: Cell<bool>,
     is_over: Cell<bool>,
 }
 
@@ -148,20 +152,33 @@ impl Tasks {
         handles.bell.r#ref()?;
         handles.prepare.start(|prepare| {
             let inner = &*prepare.owner().0;
-            inner.tasks.run();
-            inner.tasks.prepare_to_wait(inner);
+            inner.tasks.run_phase(inner, true);
         })?;
-        handles.check.start(|check| check.owner().0.tasks.run())
+        handles.check.start(|check| {
+            let inner = &*check.owner().0;
+            inner.tasks.run_phase(inner, false);
+        })
     }
 
-    /// Polls those that are in the queue, and those that they wake, as far as the budget goes.
-    fn run(&self) {
-        for _ in 0..BUDGET {
+    fn run_phase(&self, inner: &Inner, will_wait: bool) {
+        self.left.set(BUDGET);
+        self.will_wait.set(will_wait);
+        self.run(inner);
+    }
+
+    /// Polls those that are in the queue, and those that they wake, as far as the budget goes, or until it is the turn of what the
+    /// loop blocks on. Then whoever runs that calls this again.
+    pub(super) fn run(&self, inner: &Inner) {
+        while !self.main_is_due.get() && self.left.get() > 0 {
             let next = self.queue.borrow_mut().pop_front();
-            let Some(wakeup) = next else { return };
+            let Some(wakeup) = next else { break };
+            self.left.set(self.left.get() - 1);
             if wakeup.begin() {
                 self.run_one(&wakeup);
             }
+        }
+        if self.will_wait.get() {
+            self.prepare_to_wait(inner);
         }
     }
 

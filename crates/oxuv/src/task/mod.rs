@@ -28,7 +28,7 @@
 //! events without waiting for them. So tasks starve neither timers nor I/O, and these do not starve tasks. A task that always
 //! finds something to do is made to give way after 128 operations of this crate.
 //!
-//! What is [blocked on](crate::Loop::block_on) stands in the same queue, and is polled right after the others of its phase.
+//! What is [blocked on](crate::Loop::block_on) stands in the same queue.
 //!
 //! A task keeps [`Loop::run`](crate::Loop::run) from returning until it has ended. In [`Loop::block_on`](crate::Loop::block_on) that
 //! matters to nobody: it returns when its own future is ready, and tasks that have not ended go on when the loop runs again.
@@ -43,7 +43,9 @@
 //! A panic ends its task, and nothing else: whoever [waits for it](JoinHandle) gets it. One in what the loop blocks on leaves
 //! [`Loop::block_on`](crate::Loop::block_on).
 
+mod answer;
 mod block_on;
+mod blocking;
 mod executor;
 pub(crate) mod here;
 mod join;
@@ -52,6 +54,8 @@ mod wakeup;
 use std::future::{Future, poll_fn};
 use std::task::{Context, Poll, Waker};
 
+pub(crate) use answer::answer;
+pub use blocking::{BlockingHandle, spawn_blocking};
 pub(crate) use executor::Tasks;
 pub use join::{AbortHandle, JoinError, JoinHandle};
 
