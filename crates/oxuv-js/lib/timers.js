@@ -44,6 +44,7 @@ class Timeout {
     this._destroyed = false;
     this[kKey] = 0;
     this[kRefed] = isRefed;
+    if (own.place !== undefined) this[own.kPlace] = own.place();
   }
 
   ref() {
@@ -120,6 +121,11 @@ function flush() {
   const end = stagedEnd;
   stagedEnd = 0;
   native.insert(stagedFrom, end, staged);
+}
+
+// Those that keep the loop alive.
+function thatKeep() {
+  return byKey.filter((timer) => timer !== undefined && timer[kKey] !== 0 && timer[kRefed]);
 }
 
 function leave(timer) {
@@ -350,4 +356,4 @@ for (const name of ['enroll', 'unenroll', 'active', '_unrefActive']) {
     get: () => require('internal/timers_old')[name], enumerable: true, configurable: true,
   });
 }
-Object.defineProperty(module.exports, 'internal', { value: { runTimers, runImmediates, flush, now, start, unenroll, kKey, kRefed, LONGEST } });
+Object.defineProperty(module.exports, 'internal', { value: { runTimers, runImmediates, flush, now, thatKeep, start, unenroll, kKey, kRefed, LONGEST } });
