@@ -148,8 +148,19 @@ function destroy(timer) {
   if (timer[kId] !== undefined) byNumber.delete(timer[kId]);
 }
 
+// The timer whose callback runs.
+let current;
+
+// How many timers and immediates keep the loop running: a timer counts until its callback is over.
+function countActive() {
+  const isWaiting = (timer) => timer !== undefined && timer[kRefed];
+  const isCalled = isWaiting(current) && current[kKey] === 0 && !current._destroyed;
+  return { timers: byKey.filter(isWaiting).length + Number(isCalled), immediates: refedImmediates };
+}
+
 function runTimeout(timer) {
   timer[kKey] = 0;
+  current = timer;
   if (!timer._onTimeout) {
     destroy(timer);
     return;
@@ -230,6 +241,7 @@ function runTimers(keys) {
     }
   }
   flush();
+  current = undefined;
   return !isFirst;
 }
 
@@ -350,4 +362,4 @@ for (const name of ['enroll', 'unenroll', 'active', '_unrefActive']) {
     get: () => require('internal/timers_old')[name], enumerable: true, configurable: true,
   });
 }
-Object.defineProperty(module.exports, 'internal', { value: { runTimers, runImmediates, flush, now, start, unenroll, kKey, kRefed, LONGEST } });
+Object.defineProperty(module.exports, 'internal', { value: { runTimers, runImmediates, flush, now, start, unenroll, countActive, kKey, kRefed, LONGEST } });

@@ -189,11 +189,18 @@ impl Program {
             let asked = interrupt.clone();
             self.runtime.set_interrupt_handler(Some(Box::new(move || asked.swap(false, Ordering::Relaxed))));
         }
+        // A worker's script is the first thing that its loop has to do.
+        let mut start = bindings::nanoseconds();
+        if self.host.life.is_some() {
+            self.host.loop_span.set((start, -1.0));
+        }
         self.host
             .context
             .with(|ctx| self.start(&ctx, source, interrupt).catch(&ctx).map_err(|error| Error(error.to_string())))?;
-        let start = bindings::nanoseconds();
-        self.host.loop_span.set((start, -1.0));
+        if self.host.life.is_none() {
+            start = bindings::nanoseconds();
+            self.host.loop_span.set((start, -1.0));
+        }
         let end = self.lp.spin(&mut Outer(&self.host))?;
         self.host.loop_span.set((start, bindings::nanoseconds()));
         Ok(match end {
