@@ -20,9 +20,9 @@ loaded() {
 
 same() { [ "$1" = "$2" ] || { echo "$1 is not $2"; return 1; }; }
 
-# until COMMAND...: waits for a condition, ten seconds at most.
+# until_true COMMAND...: waits for a condition, ten seconds at most.
 until_true() {
-    local i
-    for i in {1..200}; do "$@" >/dev/null 2>&1 && return; sleep 0.05; done
+    local end=$((SECONDS + 10))
+    while [ $SECONDS -lt $end ]; do "$@" >/dev/null 2>&1 && return; sleep 0.05; done
     "$@"
 }

@@ -167,6 +167,8 @@ unsafe fn call_other(loop_: *mut uv_loop_t, event: Event<User>) {
                     cb(poll, status, events_of(readiness));
                 }
             }
+            // Nothing in libuv's interface asks for it.
+            Event::Ready { .. } => {}
             Event::Exited { user, result, .. } => crate::process::exited(user.0.cast(), result),
             Event::FsEvent { user, result, .. } => crate::fs_event::happened(loop_, user.0.cast(), result),
             Event::FsPoll { user, result, .. } => crate::fs_poll::changed(loop_, user.0.cast(), result),

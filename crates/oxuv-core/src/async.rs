@@ -190,7 +190,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline(never)]
     fn next_job(&mut self) -> Option<Event<U>> {
-        self.next_done()
+        if self.mailbox.has_jobs() { self.next_returned() } else { None }
     }
 
     #[inline(never)]

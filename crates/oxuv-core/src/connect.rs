@@ -47,7 +47,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let stream = &self.streams[state];
         if stream.writes.is_empty() {
             let has_more = stream.ended() > 0 || stream.shutdown.is_some();
-            self.unwant(key.index, Readiness::WRITE);
+            self.unwant_writing(key.index);
             if has_more {
                 self.feed(key.index);
             }

@@ -49,6 +49,8 @@ pub enum Event<U> {
     /// A stream has something to read: give it memory with [`Core::read_into`](crate::Core::read_into), whose result
     /// is for the read callback. Phase: poll.
     NeedBuffer { key: Key, user: U },
+    /// A stream is ready for what [`Core::wait_ready`](crate::Core::wait_ready) has asked for, which is no longer waited for. Phase: poll.
+    Ready { key: Key, user: U, readiness: Readiness },
     /// The peer has hung up: the end of the stream, without a buffer. Reading is stopped. Phase: poll.
     HungUp { key: Key, user: U },
     /// A connect is done, or has failed. Phase: poll, pending or closing.

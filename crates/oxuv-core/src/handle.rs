@@ -3,7 +3,7 @@
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::Kernel;
-use crate::slots::{List, PHASE, flag};
+use crate::slots::{ALL, List, PHASE, flag};
 use crate::{Buffers, Core, Key, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -60,6 +60,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             slot.flags &= !flag::REFERENCED;
             self.active -= u32::from(slot.has(flag::ACTIVE));
         }
+        Ok(())
+    }
+
+    /// Takes a handle out of what [`Core::walk_next`] visits and [`Core::check_closable`] asks for: it is the front's own, made
+    /// on nobody's behalf.
+    ///
+    /// # Errors
+    /// EINVAL for a stale key.
+    #[doc(alias = "UV_HANDLE_INTERNAL")]
+    pub fn hide(&mut self, key: Key) -> Result<()> {
+        let index = self.slots.find(key)?;
+        self.slots.unlink::<ALL>(index);
         Ok(())
     }
 

@@ -125,7 +125,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// What [`Core::next`] would give, if that is again a job that has come back, as the last was. It gets there quicker.
     #[inline]
     pub fn next_done(&mut self) -> Option<Event<U>> {
-        if self.mailbox.has_jobs() { self.next_returned() } else { None }
+        if self.mailbox.has_jobs() && !self.is_observed() { self.next_returned() } else { None }
     }
 
     /// The next job of those that have come back.

@@ -550,4 +550,12 @@ pub trait Kernel {
 
     /// The next of the jobs that were collected.
     fn next_finished(&mut self) -> Option<Finished<Self::Job>>;
+
+    /// Remembers from now on when jobs are queued, begun and finished, for [`Kernel::measured_jobs`].
+    fn measure_jobs(&mut self) {}
+
+    /// Tells of the jobs of this loop that threads have run since it was last asked. Of very many some are left out.
+    fn measured_jobs(&mut self, tell: &mut dyn FnMut(crate::observe::Job)) {
+        let _ = tell;
+    }
 }

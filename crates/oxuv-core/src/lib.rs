@@ -48,6 +48,9 @@ pub mod kernel;
 pub mod linux;
 mod listen;
 mod metrics;
+mod observe;
+#[cfg(test)]
+mod observe_tests;
 mod passing;
 mod pending;
 mod pipe;
@@ -60,6 +63,9 @@ mod process;
 #[cfg(test)]
 mod process_tests;
 mod read;
+mod ready;
+#[cfg(test)]
+mod ready_tests;
 #[cfg(target_os = "linux")]
 mod ring;
 mod signal;
@@ -83,6 +89,7 @@ mod udp_segments;
 mod udp_send;
 mod watch;
 mod watcher;
+mod why_alive;
 mod write;
 
 pub use async_::AsyncSender;
@@ -92,12 +99,14 @@ pub use event::{Event, Mode};
 pub use fs_event::FsEvents;
 pub use fs_poll::{FsChange, Look};
 pub use metrics::{IdleTime, Metrics};
+pub use observe::{CallbackKind, Job as ObservedJob, Observer, Wait};
 pub use oxuv_os::{Address, AddressRef, Errno, InternetAddress, Result, fs};
 pub use pool::{Lane, Ticket};
 pub use process::Stdio;
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
-pub use turn::Suspended;
+pub use turn::{Phase, Suspended};
 pub use udp_recv::DATAGRAM_SIZE;
 pub use udp_send::Target;
+pub use why_alive::{Alive, Doing};
 pub use write::{Progress, Refused};

@@ -536,4 +536,12 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     fn next_finished(&mut self) -> Option<Finished<J>> {
         self.next_job()
     }
+
+    fn measure_jobs(&mut self) {
+        self.jobs.observe();
+    }
+
+    fn measured_jobs(&mut self, tell: &mut dyn FnMut(crate::observe::Job)) {
+        self.jobs.observed(tell);
+    }
 }

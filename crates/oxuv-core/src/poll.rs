@@ -9,7 +9,7 @@ use crate::{Buffers, Core, Event, Key, Kind};
 #[derive(Debug, Default)]
 pub(crate) struct Poll {
     /// The batch's size, and what of it is worked off.
-    len: usize,
+    pub(crate) len: usize,
     at: usize,
     /// Events of the batch that concerned somebody.
     pub(crate) events: usize,
@@ -20,6 +20,8 @@ pub(crate) struct Poll {
     /// There may be something to do besides to wait. Whatever is to be done sets it, so that turns that have nothing look
     /// at this alone; it is reckoned anew by the phase that has looked at all.
     pub(crate) is_careful: bool,
+    /// The front has work of its own to do: the next wait is none.
+    skips_wait: bool,
     /// Why the kernel can wait no more.
     pub(crate) fault: Option<Errno>,
 }
@@ -66,7 +68,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// True if there is something to do besides to wait.
     fn must_be_careful(&self) -> bool {
         let has_some = self.watches.must_look_after() || self.processes.have_ended();
-        has_some || self.mailbox.needs_a_look() || self.counts.measures_idle
+        has_some || self.mailbox.needs_a_look() || self.counts.measures_idle || self.is_observed()
     }
 
     /// As [`Core::poll`], when there is more to it than to wait.
@@ -79,6 +81,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.has_to_tell() {
             timeout = Some(0);
         }
+        self.poll.skips_wait = false;
         if self.processes.have_ended() {
             // Those born before them have ended, too, perhaps.
             self.look_after_unwatched();
@@ -102,7 +105,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// True if there is something to tell of, whatever the kernel says.
     pub(crate) fn has_to_tell(&self) -> bool {
-        self.watches.must_tell() || self.processes.have_ended() || self.mailbox.needs_a_look()
+        let has_some = self.watches.must_tell() || self.processes.have_ended();
+        has_some || self.mailbox.needs_a_look() || self.poll.skips_wait
+    }
+
+    /// Has the next poll phase look for events without waiting: for a front that has something to do besides.
+    pub fn skip_wait(&mut self) {
+        self.poll.skips_wait = true;
+        self.poll.is_careful = true;
     }
 
     /// Has the mailbox opened in the next poll phase although nobody rings.
@@ -202,6 +212,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers, and measures it where that is wanted.
     fn wait(&mut self, timeout: Option<u64>) {
+        if self.is_observed() {
+            return self.wait_observed(timeout);
+        }
+        self.wait_unobserved(timeout);
+    }
+
+    #[inline]
+    pub(crate) fn wait_unobserved(&mut self, timeout: Option<u64>) {
         let is_measured = self.counts.measures_idle && timeout != Some(0);
         if is_measured {
             self.counts.begin_idle(self.now);

@@ -1,5 +1,6 @@
 //! Reading from a stream.
 
+use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 
 use oxuv_os::{Errno, Result};
@@ -14,7 +15,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// stream or an error.
     ///
     /// # Errors
-    /// EINVAL when closing, EALREADY when it is reading, ENOTCONN when it is not connected or its reading side has
+    /// EINVAL when closing, EALREADY when it is reading or waits for readiness, ENOTCONN when it is not connected or its reading side has
     /// failed; EEXIST when another handle waits for the descriptor.
     #[doc(alias = "uv_read_start")]
     pub fn read_start(&mut self, key: Key) -> Result<()> {
@@ -25,6 +26,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         if !stream.is(StreamFlags::READABLE) {
             return Err(Errno::ENOTCONN);
+        }
+        if !stream.awaited.is_empty() {
+            return Err(Errno::EALREADY);
         }
         self.check_free(stream.watch.number, Some(index))?;
         self.streams[self.slots[index].state].flags |= StreamFlags::READING;
@@ -69,19 +73,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
         let size = buf.len();
         let received = match stream.medium {
-            Medium::Socket => self.kernel.recv(fd, buf),
-            Medium::File => self.kernel.read(fd, buf),
             Medium::Ipc if stream.received.try_reserve(MAX_HANDLES).is_err() => {
                 self.step.stage = Stage::HangUp;
                 return Err(Errno::ENOMEM);
             }
-            Medium::Ipc => self.kernel.recv_with_handles(fd, buf, &mut stream.received),
-            Medium::Terminal => {
-                if stream.is(StreamFlags::BLOCKING) {
+            medium => {
+                if medium == Medium::Terminal && stream.is(StreamFlags::BLOCKING) {
                     // One read for each readiness: another might wait.
                     self.step.rounds = 0;
                 }
-                self.kernel.read(fd, buf)
+                receive(&mut self.kernel, medium, fd, buf, &mut stream.received)
             }
         };
         match received {
@@ -108,7 +109,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.step.stage = Stage::HangUp;
             return Ok(&mut []);
         }
-        if self.is_end_of_pipe(error) {
+        if self.is_end_of_pipe(self.step.key.index, error) {
             self.step.stage = Stage::HangUp;
             self.stop_reading(self.step.key.index);
             return Err(Errno::EOF);
@@ -119,10 +120,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// A pipe handle on the master of a pseudo-terminal: whoever opened that as a pipe expects a pipe's end.
-    fn is_end_of_pipe(&self, error: Errno) -> bool {
-        error == Errno::EIO
-            && self.streams[self.step.state].medium == Medium::Terminal
-            && self.slots[self.step.key.index].kind == Kind::Pipe
+    pub(crate) fn is_end_of_pipe(&self, index: u32, error: Errno) -> bool {
+        let slot = &self.slots[index];
+        error == Errno::EIO && self.streams[slot.state].medium == Medium::Terminal && slot.kind == Kind::Pipe
     }
 
     pub(crate) fn stop_reading(&mut self, index: u32) {
@@ -172,5 +172,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.stop_reading(slot);
         Some(Event::HungUp { key: self.slots.key(slot), user: self.slots[slot].user })
+    }
+}
+
+/// Receives, once, in the way that this kind of descriptor asks for. Room for handles is made by now.
+#[inline(always)]
+pub(crate) fn receive<'a, K: Kernel>(
+    kernel: &mut K,
+    medium: Medium,
+    fd: &K::Fd,
+    buf: &'a mut [MaybeUninit<u8>],
+    handles: &mut VecDeque<K::Fd>,
+) -> Result<&'a mut [u8]> {
+    match medium {
+        Medium::Socket => kernel.recv(fd, buf),
+        Medium::File | Medium::Terminal => kernel.read(fd, buf),
+        Medium::Ipc => kernel.recv_with_handles(fd, buf, handles),
     }
 }

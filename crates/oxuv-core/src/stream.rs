@@ -42,6 +42,8 @@ pub(crate) struct Stream<F, U, B> {
     pub(crate) medium: Medium,
     pub(crate) flags: StreamFlags,
     pub(crate) watch: Watch,
+    /// What is waited for without being read or written by the loop.
+    pub(crate) awaited: Readiness,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
     pub(crate) accepted: Option<F>,
     /// Handles that have come along with what was read, and that the user has not taken yet.
@@ -74,6 +76,7 @@ impl<F, U, B> Default for Stream<F, U, B> {
             medium: Medium::Socket,
             flags: StreamFlags::empty(),
             watch: Watch::default(),
+            awaited: Readiness::empty(),
             accepted: None,
             received: VecDeque::new(),
             bound: None,
@@ -288,6 +291,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if may_read && stream.is(StreamFlags::READING) {
             return Some(Event::NeedBuffer { key, user });
         }
+        if !stream.awaited.is_empty() {
+            return self.tell_ready(key, state, readiness);
+        }
         self.step.stage = Stage::HangUp;
         None
     }
@@ -377,6 +383,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let stream = &mut self.streams[self.slots[index].state];
         self.pending.unfeed(stream);
         stream.flags = StreamFlags::empty();
+        stream.awaited = Readiness::empty();
         stream.accepted = None;
         stream.received.clear();
         if let Some(path) = stream.bound.take() {

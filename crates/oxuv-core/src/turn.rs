@@ -8,27 +8,37 @@
 use oxuv_os::Result;
 
 use crate::kernel::Kernel;
+use crate::observe::Told;
 use crate::slots::{List, Walk};
 use crate::{Buffers, Core, Event, Key, Kind, Mode};
 
-/// The phases in their order.
+/// The phases of a turn, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Phase {
+pub enum Phase {
     /// Right before pending.
     TurnBegun,
+    /// Reports of writes and shutdowns.
     Pending,
+    /// Idle handles.
     Idle,
+    /// Prepare handles.
     Prepare,
+    /// Waits, and works off what has come.
     Poll,
     /// Pending once more, right after poll.
     PendingAfterPoll,
+    /// Check handles.
     Check,
+    /// Close callbacks.
     Closing,
+    /// Timers that are due.
     Timers,
     /// Default's pass of timers before its first turn.
     FirstTimers,
     /// No run is under way, or it is over.
     Over,
+    /// A callback runs that an observer has been told of; which phase it is in is kept elsewhere.
+    Told,
 }
 
 /// Pending's rounds after poll: enough to let writes lead to writes, not enough to keep the loop from turning.
@@ -40,7 +50,7 @@ pub struct Suspended(Turn);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn {
-    phase: Phase,
+    pub(crate) phase: Phase,
     mode: Mode,
     pub(crate) stop: bool,
     /// What the run will return.
@@ -52,12 +62,15 @@ pub(crate) struct Turn {
     pub(crate) count: u64,
     /// Which run this is of those that are nested.
     run: u32,
+    /// What an observer has been told.
+    pub(crate) told: Told,
 }
 
 impl Default for Turn {
     fn default() -> Self {
         let (phase, mode) = (Phase::Over, Mode::Default);
-        Turn { phase, mode, stop: false, alive: false, may_wait: false, pending_rounds: 0, count: 0, run: 0 }
+        let told = Told::default();
+        Turn { phase, mode, stop: false, alive: false, may_wait: false, pending_rounds: 0, count: 0, run: 0, told }
     }
 }
 
@@ -75,6 +88,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.update_time();
         }
         self.turn.phase = Phase::FirstTimers;
+        self.turn.told.begin_run();
         if mode == Mode::Default && self.turn.alive && !self.turn.stop {
             self.update_time();
             self.begin_timers();
@@ -111,10 +125,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// takes. For when [`Core::next_watcher`] has none.
     #[inline]
     pub fn next_other(&mut self) -> Option<Event<U>> {
+        let event = self.advance();
+        // By value: an event whose address is known would have to be in memory, also for those who are not observed.
+        if self.is_observed() { self.after_next(event) } else { event }
+    }
+
+    /// Goes through the phases to the next event.
+    #[inline(always)] // It has one caller, and is of the driver's.
+    fn advance(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
         loop {
             if at >= Phase::Timers {
-                if at == Phase::Over {
+                if at >= Phase::Over {
+                    if at == Phase::Told {
+                        at = self.before_next();
+                        if let Some(event) = self.step_watchers() {
+                            return Some(event);
+                        }
+                        continue;
+                    }
                     return None;
                 }
                 if let Some(event) = self.next_timer() {
@@ -250,13 +279,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn suspend(&mut self) -> Suspended {
         let turn = self.turn;
         self.abandon();
+        self.turn.told = turn.told;
         Suspended(turn)
     }
 
     /// After the inner run has ended: the outer one goes on with the rest of its phase, then of its turn. It is not
     /// stopped any more, since the inner run has taken that to heart.
     pub fn resume(&mut self, outer: Suspended) {
-        self.turn = Turn { stop: false, count: self.turn.count, ..outer.0 };
+        let count = self.turn.count;
+        let mut turn = Turn { stop: false, count, ..outer.0 };
+        turn.told.skip(count.wrapping_sub(outer.0.count));
+        self.turn = turn;
     }
 
     /// The number of the run under way. While it is another than the one that its driver found after [`Core::begin`], the run
@@ -280,6 +313,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return;
         }
         self.turn.phase = Phase::Over;
+        self.turn.told = Told::default();
         self.slots.end_walks();
         self.abandon_timers();
         self.abandon_step();

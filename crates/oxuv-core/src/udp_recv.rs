@@ -157,7 +157,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn next_receive(&mut self) -> bool {
         let is_next = self.step.stage == Stage::UdpReceive
             && self.step.rounds > 0
-            && self.udps[self.step.state].is(UdpFlags::RECEIVING);
+            && self.udps[self.step.state].is(UdpFlags::RECEIVING)
+            && !self.is_observed();
         self.step.rounds -= u8::from(is_next);
         is_next
     }

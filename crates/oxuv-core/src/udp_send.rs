@@ -474,7 +474,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// what there is to tell.
     #[inline]
     pub fn next_sent(&mut self) -> Option<(U, Result<()>)> {
-        if self.step.stage != Stage::UdpReport {
+        if self.step.stage != Stage::UdpReport || self.is_observed() {
             return None;
         }
         match self.step_report_sent() {

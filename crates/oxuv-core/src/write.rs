@@ -303,7 +303,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.feed(index);
         }
         if failed {
-            self.unwant(index, Readiness::WRITE);
+            self.unwant_writing(index);
         } else if waits {
             self.want(index, Readiness::WRITE);
         }
@@ -347,7 +347,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = self.step.key.index;
         let is_closing = self.slots[slot].has(flag::CLOSING);
         if !is_closing {
-            self.unwant(slot, Readiness::WRITE);
+            self.unwant_writing(slot);
         }
         let stream = &mut self.streams[self.step.state];
         let user = stream.shutdown.take()?;
@@ -439,7 +439,8 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Bu
                 Medium::File | Medium::Terminal => kernel.write(fd, bytes),
             }
         }
-        2..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
+        2..=4 => gather::<4, K>(kernel, fd, medium, buffers, at),
+        5..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
         _ => gather::<GATHER, K>(kernel, fd, medium, buffers, at),
     };
     match sent {

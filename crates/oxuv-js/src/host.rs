@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Timers};
-use oxuv_js_bytes::PromiseEvent;
+use oxuv_js_engine::PromiseEvent;
 use rquickjs::function::{Constructor, IntoArgs};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent, Value,
@@ -374,7 +374,7 @@ impl Host {
     pub(crate) fn watch_promises(&self, ctx: &Ctx<'_>, watcher: Kept, binder: Kept) -> rquickjs::Result<()> {
         let _ = self.promise_watcher.set(watcher);
         let _ = self.binder.set(binder);
-        oxuv_js_bytes::watch_promises(ctx, |ctx, what, promise| host(ctx).tell_of_promise(ctx, what, promise))
+        oxuv_js_engine::watch_promises(ctx, |ctx, what, promise| host(ctx).tell_of_promise(ctx, what, promise))
     }
 
     /// A function that finds the values of the script's step that are there now.

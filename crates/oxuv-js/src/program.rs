@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use oxuv::node::{End, Platform};
 use oxuv::{Async, Loop};
-use oxuv_js_bytes::CountAll;
+use oxuv_js_engine::CountAll;
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
 
 use crate::bindings::{Endpoint, Life};

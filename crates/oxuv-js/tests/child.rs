@@ -1,33 +1,18 @@
 //! Child processes: scripts of `tests/scripts/child` print what Node prints of them. And that nothing is left of a thousand
 //! children, and that the channel is Node's.
 
+#[path = "runner/compare.rs"]
+mod compare;
 mod runner;
 
-use std::ffi::OsStr;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use compare::compare;
 use runner::{program, run};
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/child")
-}
 
 #[test]
 fn scripts_print_what_they_print_in_node() {
-    let mut count = 0;
-    for entry in fs::read_dir(folder()).unwrap() {
-        let script = entry.unwrap().path();
-        if script.extension() != Some(OsStr::new("js")) {
-            continue;
-        }
-        count += 1;
-        let ran = run(program().arg(&script), None);
-        let expected = fs::read_to_string(script.with_extension("out")).unwrap();
-        assert_eq!(ran.text(), expected, "{}\n{}", script.display(), ran.err);
-    }
-    assert!(count >= 5);
+    compare("child", 5);
 }
 
 /// What is left of so many children: descriptors more than before, and zombies.

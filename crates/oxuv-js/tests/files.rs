@@ -1,9 +1,11 @@
 //! Files, bytes, paths and URLs: scripts of `tests/scripts/files` print what Node prints of them. And what standard input and
 //! output do as file, pipe, and nothing.
 
+#[path = "runner/compare.rs"]
+mod compare;
+#[path = "runner/folder.rs"]
+mod folder;
 mod runner;
-#[path = "runner/scripts.rs"]
-mod scripts;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -11,12 +13,13 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
+use compare::compare;
+use folder::Folder;
 use runner::{program, run, scratch, wait};
-use scripts::Folder;
 
 #[test]
 fn scripts_print_what_they_print_in_node() {
-    scripts::compare("files", 6);
+    compare("files", 6);
 }
 
 #[test]

@@ -1,21 +1,24 @@
 //! The module `fs`: scripts of `tests/scripts/fs` print what Node prints of them. And files of odd kinds, many files, none left
 //! to open, and names that are no text.
 
+#[path = "runner/compare.rs"]
+mod compare;
+#[path = "runner/folder.rs"]
+mod folder;
 mod runner;
-#[path = "runner/scripts.rs"]
-mod scripts;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
+use compare::compare;
+use folder::Folder;
 use runner::{program, run};
-use scripts::Folder;
 
 #[test]
 fn scripts_print_what_they_print_in_node() {
-    scripts::compare("fs", 5);
+    compare("fs", 5);
 }
 
 /// Runs a script in a folder of its own.

@@ -1,26 +1,17 @@
 //! Scripts of `tests/scripts/http`: what they print, and the exit code. What they are to print is what Node prints.
 
+#[path = "runner/named.rs"]
+mod named;
 mod runner;
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use runner::{Ran, program, run};
-
-fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/http").join(name).with_extension("js")
-}
-
-/// # Panics
-/// When it printed something else than it should.
-fn check(name: &str, ran: &Ran) {
-    let expected = std::fs::read_to_string(script(name).with_extension("out")).unwrap();
-    assert_eq!(ran.text(), expected, "{name}: {}", ran.err);
-    assert_eq!(ran.err, "", "{name}");
-}
+use named::{check, script};
+use runner::{program, run};
 
 fn prints_as_it_should(name: &str) {
-    check(name, &run(program().arg("--max-memory=200").arg(script(name)), None));
+    let name = format!("http/{name}");
+    check(&name, &run(program().arg("--max-memory=200").arg(script(&name)), None));
 }
 
 #[test]
@@ -52,8 +43,8 @@ fn peers_that_are_slow_endless_or_gone_leave_nothing_behind() {
 fn a_thousand_idle_connections_are_no_burden() {
     let mut command = Command::new("sh");
     let limit = "ulimit -n 4096 && exec \"$0\" --max-memory=200 \"$1\"";
-    command.args(["-c", limit, env!("CARGO_BIN_EXE_oxuv")]).arg(script("idle"));
-    check("idle", &run(&mut command, None));
+    command.args(["-c", limit, env!("CARGO_BIN_EXE_oxuv")]).arg(script("http/idle"));
+    check("http/idle", &run(&mut command, None));
 }
 
 #[test]

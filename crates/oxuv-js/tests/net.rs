@@ -1,34 +1,26 @@
 //! Scripts of `tests/scripts/net`: what they print, and the exit code. What they are to print is what Node prints.
 
+#[path = "runner/named.rs"]
+mod named;
 mod runner;
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use runner::{Ran, program, run};
-
-fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/net").join(name).with_extension("js")
-}
-
-/// # Panics
-/// When it printed something else than it should.
-fn check(name: &str, ran: &Ran) {
-    let expected = std::fs::read_to_string(script(name).with_extension("out")).unwrap();
-    assert_eq!(ran.text(), expected, "{name}: {}", ran.err);
-    assert_eq!(ran.err, "", "{name}");
-}
+use named::{check, script};
+use runner::{program, run};
 
 fn prints_as_it_should(name: &str) {
-    check(name, &run(program().arg(script(name)), None));
+    let name = format!("net/{name}");
+    check(&name, &run(program().arg(script(&name)), None));
 }
 
 /// The same where the process may have so many descriptors, and the script so many MiB of memory.
 fn prints_as_it_should_with(descriptors: u32, memory: u32, name: &str) {
+    let name = format!("net/{name}");
     let mut command = Command::new("sh");
     let limit = format!("ulimit -n {descriptors} && exec \"$0\" --max-memory={memory} \"$1\"");
-    command.args(["-c", &limit, env!("CARGO_BIN_EXE_oxuv")]).arg(script(name));
-    check(name, &run(&mut command, None));
+    command.args(["-c", &limit, env!("CARGO_BIN_EXE_oxuv")]).arg(script(&name));
+    check(&name, &run(&mut command, None));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Streams, standard streams, terminals, lines and signals. Scripts of `tests/scripts/streams` print what Node prints of them.
 
+#[path = "runner/compare.rs"]
+mod compare;
 mod runner;
 #[path = "runner/terminal.rs"]
 mod terminal;
@@ -8,30 +10,18 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
+use compare::compare;
 use runner::{program, run, scratch, wait};
 use terminal::Session;
 
 #[test]
 fn scripts_print_what_they_print_in_node() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/streams");
-    let mut count = 0;
-    for entry in fs::read_dir(folder).unwrap() {
-        let script = entry.unwrap().path();
-        if script.extension().is_none_or(|ending| ending != "js") {
-            continue;
-        }
-        let ran = run(program().arg(&script), None);
-        let expected = fs::read_to_string(script.with_extension("out")).unwrap();
-        assert_eq!(ran.text(), expected, "{}\n{}", script.display(), ran.err);
-        count += 1;
-    }
-    assert!(count >= 4);
+    compare("streams", 4);
 }
 
 fn evaluate(code: &str) -> Command {

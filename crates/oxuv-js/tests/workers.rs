@@ -1,29 +1,16 @@
 //! Workers: scripts of `tests/scripts/workers` print what Node prints of them. And that one that goes wrong does not take the
 //! program with it, and nothing is left of two hundred.
 
+#[path = "runner/compare.rs"]
+mod compare;
 mod runner;
 
-use std::ffi::OsStr;
-use std::fs;
-use std::path::Path;
-
+use compare::compare;
 use runner::{program, run};
 
 #[test]
 fn scripts_print_what_they_print_in_node() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/workers");
-    let mut count = 0;
-    for entry in fs::read_dir(folder).unwrap() {
-        let script = entry.unwrap().path();
-        if script.extension() != Some(OsStr::new("js")) {
-            continue;
-        }
-        count += 1;
-        let ran = run(program().arg(&script), None);
-        let expected = fs::read_to_string(script.with_extension("out")).unwrap();
-        assert_eq!(ran.text(), expected, "{}\n{}", script.display(), ran.err);
-    }
-    assert!(count >= 2);
+    compare("workers", 2);
 }
 
 /// Descriptors and threads more than before.

@@ -168,19 +168,6 @@ pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("performanceobserver.js", "it is about numbers of Node's C++ side"),
     ("tty-backwards-api", "it is about a class of Node's C++ side"),
     ("stream-wrap", "it is about a class of Node's own JavaScript, JSStreamSocket"),
-    ("http-agent-domain", "the module `domain` is deprecated and not part of oxuv"),
-    ("http-agent-reuse-drained", "it wants `process.report`"),
-    ("http-client-immediate-error", "it is about Node's own JavaScript"),
-    ("http-parser-lazy-loaded", "it is about a binding of Node's own"),
-    ("http-parser-timeout-reset", "it is about a binding of Node's own"),
-    ("http-regr-gh-2928", "it is about a binding of Node's own"),
-    ("net-connect-options-fd", "it is about a binding of Node's own"),
-    ("net-end-close", "it is about a binding of Node's own"),
-    ("net-normalize-args", "it is about Node's own JavaScript"),
-    ("net-persistent-", "it is about a binding of Node's own"),
-    ("net-server-listen-handle", "it is about a binding of Node's own"),
-    ("socketaddress", "it is about Node's own JavaScript"),
-    ("eventtarget-memoryleakwarning", "MessageChannel is not part of oxuv"),
 ];
 
 /// Modules of Node's. A test that requires one that the program has not is not run.

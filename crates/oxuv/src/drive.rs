@@ -4,6 +4,7 @@ use oxuv_core::{Event, Key, Kind, Mode};
 
 use crate::callbacks::Callback;
 use crate::loop_::{Due, Inner};
+use crate::task::here::Here;
 use crate::{
     Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Process, Result, Signal, Tcp,
     Timer, Tty, Udp,
@@ -19,15 +20,19 @@ macro_rules! pick {
     };
 }
 
-/// The size of the buffer that reads read into: libuv's suggestion.
-const BUFFER: usize = 64 * 1024;
-
 pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
+    run_with(lp, mode, || ())
+}
+
+/// Runs the loop, and calls `after` after each callback.
+#[inline(always)] // The usual one has nothing to be called.
+pub(crate) fn run_with(lp: &LoopRef, mode: Mode, mut after: impl FnMut()) -> Result<bool> {
     let inner = &*lp.0;
     if inner.is_running.replace(true) {
         return Err(Errno::EBUSY);
     }
     let _running = Running(inner);
+    let _here = Here::enter(lp);
     inner.with(|core| {
         core.begin(mode);
         Ok(())
@@ -39,6 +44,7 @@ pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
             Due::Watcher(key, kind) => subjects.call_watcher(inner, key, kind),
             Due::Other(event) => subjects.dispatch(inner, event),
         }
+        after();
     }
     inner.with(|core| core.end())
 }
@@ -166,6 +172,11 @@ impl Subjects {
                     self.udp.sent(inner, user, result);
                 }
             }
+            Event::Ready { key, readiness, .. } => {
+                if let Some(gate) = pick!(callbacks, key, Ready) {
+                    gate.open(readiness);
+                }
+            }
             Event::HungUp { key, .. } => {
                 if let Some(callback) = pick!(callbacks, key, Read) {
                     callback(self, key, Err(Errno::EOF));
@@ -216,7 +227,7 @@ impl Subjects {
     #[inline]
     fn read(&mut self, inner: &Inner, key: Key) {
         let Some(callback) = pick!(inner.callbacks, key, Read) else { return };
-        let mut buffer = inner.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER));
+        let mut buffer = inner.take_buffer();
         match inner.with(|core| core.read_into(key, &mut buffer)) {
             // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
             Ok([]) => {}

@@ -59,13 +59,17 @@ mod kept;
 #[path = "loop.rs"]
 mod loop_;
 mod names;
+pub mod net;
 pub mod node;
+pub mod observe;
 mod pipe;
 mod poll;
 mod process;
 mod signal;
 mod stream;
+pub mod task;
 mod tcp;
+pub mod time;
 mod timer;
 mod tty;
 mod udp;

@@ -14,6 +14,8 @@ use oxuv_core::{Config, Event, Key, Kind, Mode};
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
 use crate::kept::Kept;
+use crate::task::Tasks;
+use crate::time::Alarms;
 use crate::{Errno, Handle, Metrics, Pool, Result};
 
 /// The core of the Rust front. Its values for requests are numbers of closures.
@@ -41,7 +43,12 @@ pub(crate) struct Inner {
     /// What the name of a file that something has happened to is kept in.
     pub(crate) name: Cell<Vec<u8>>,
     pub(crate) is_running: Cell<bool>,
+    pub(crate) tasks: Tasks,
+    pub(crate) alarms: Alarms,
 }
+
+/// The size of the buffer that reads read into: libuv's suggestion.
+const BUFFER: usize = 64 * 1024;
 
 /// What the core says is due.
 pub(crate) enum Due {
@@ -50,6 +57,12 @@ pub(crate) enum Due {
 }
 
 impl Inner {
+    /// The buffer for a read, to be given back after it.
+    #[inline]
+    pub(crate) fn take_buffer(&self) -> Box<[MaybeUninit<u8>]> {
+        self.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER))
+    }
+
     /// What is due next; `None` when the run is over.
     #[inline]
     pub(crate) fn next(&self) -> Option<Due> {
@@ -61,12 +74,14 @@ impl Inner {
         }
     }
 
-    /// Asks the core one thing. Nothing of the user's runs meanwhile but the `as_ref` of what is written.
+    /// Asks the core one thing. Nothing of the user's runs meanwhile but the `as_ref` of what is written. EBUSY for an
+    /// observer's closure, which runs while the core is asked what is next.
     #[inline]
     pub(crate) fn with<T>(&self, ask: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
-        match self.core.borrow_mut().as_mut() {
-            Some(core) => ask(core),
-            None => Err(Errno::EINVAL),
+        match self.core.try_borrow_mut().as_deref_mut() {
+            Ok(Some(core)) => ask(core),
+            Ok(None) => Err(Errno::EINVAL),
+            Err(_) => Err(Errno::EBUSY),
         }
     }
 }
@@ -109,6 +124,8 @@ impl Loop {
             wide_buffer: Cell::new(None),
             name: Cell::new(Vec::new()),
             is_running: Cell::new(false),
+            tasks: Tasks::default(),
+            alarms: Alarms::default(),
         }))))
     }
 
@@ -151,6 +168,8 @@ impl Drop for Loop {
         // Closures and buffers may own whatever they like, also references to this loop, and dropping them may call
         // it. It is gone by then.
         drop(core);
+        inner.tasks.clear();
+        inner.alarms.clear();
         inner.callbacks.clear();
     }
 }
@@ -215,6 +234,9 @@ impl LoopRef {
     /// How long a run would wait for events now; `None` is for ever.
     #[doc(alias = "uv_backend_timeout")]
     pub fn backend_timeout(&self) -> Option<Duration> {
+        if self.0.tasks.has_some_to_run() {
+            return Some(Duration::ZERO);
+        }
         self.0.with(|core| Ok(core.backend_timeout())).unwrap_or(Some(0)).map(Duration::from_nanos)
     }
 

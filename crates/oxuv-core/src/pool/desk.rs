@@ -9,6 +9,7 @@ use oxuv_os::{Result, Shared, fork};
 use super::worker::Crew;
 use crate::kernel::{Finished, Job, Wake};
 use crate::linux::Waker;
+use crate::observe;
 use crate::slab::Slab;
 
 /// A loop's desk: threads put finished jobs on it, the loop takes them all at once.
@@ -28,11 +29,21 @@ struct Desk<J> {
     enough: usize,
     /// It took many jobs when it came last, and has not said since that it is going to wait.
     is_busy: bool,
+    /// The loop is observed: the times of jobs that were run. Of as many as [`OBSERVED`] that it has not asked for.
+    observed: Option<Vec<observe::Job>>,
 }
 
 impl<J> Default for Desk<J> {
     fn default() -> Self {
-        Desk { number: 0, finished: VecDeque::new(), waker: None, is_rung: false, enough: 1, is_busy: false }
+        Desk {
+            number: 0,
+            finished: VecDeque::new(),
+            waker: None,
+            is_rung: false,
+            enough: 1,
+            is_busy: false,
+            observed: None,
+        }
     }
 }
 
@@ -47,6 +58,9 @@ const FEW: usize = 8;
 
 /// ... so many times.
 const PAUSE: u32 = 32;
+
+/// The times of so many jobs are kept for a loop that does not come for them.
+const OBSERVED: usize = 4096;
 
 /// The name of a desk, also when its loop is gone.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +122,22 @@ impl<J> Desks<J> {
         }
         desk.is_rung = true;
         desk.waker.clone().map(Errand::Wake)
+    }
+
+    /// A job was run: remembers when, if its loop is observed and memory is there.
+    pub(super) fn observe(&mut self, key: DeskKey, job: observe::Job) {
+        if let Some(observed) = self.get(key).and_then(|desk| desk.observed.as_mut())
+            && observed.len() < OBSERVED
+            && observed.try_reserve(1).is_ok()
+        {
+            observed.push(job);
+        }
+    }
+
+    /// Takes what is remembered, and goes on remembering.
+    pub(super) fn observed(&mut self, key: DeskKey) -> Vec<observe::Job> {
+        let Some(desk) = self.get(key) else { return Vec::new() };
+        desk.observed.replace(Vec::new()).unwrap_or_default()
     }
 
     /// Takes everything off a desk.
@@ -227,6 +257,21 @@ impl<J: Job> Returns<J> {
         self.taken.try_reserve(needed - self.taken.len())?;
         self.room = self.crew.reserve(self.desk, needed)?.min(self.taken.capacity());
         Ok(())
+    }
+
+    /// Has the times of jobs kept. What a parent's jobs have taken is nobody's.
+    #[cold]
+    pub(super) fn observe(&mut self) {
+        if !self.is_of_parent() {
+            self.crew.measure();
+            self.crew.observed(self.desk);
+        }
+    }
+
+    /// The times of those that were run since.
+    #[cold]
+    pub(super) fn observed(&mut self) -> Vec<observe::Job> {
+        if self.is_of_parent() { Vec::new() } else { self.crew.observed(self.desk) }
     }
 
     /// One more job was submitted.

@@ -40,6 +40,7 @@ use oxuv_os::{Errno, Result, Shared, Thread, fork};
 
 use crate::kernel::{Finished, Job};
 use crate::linux::Waker;
+use crate::observe;
 use desk::Returns;
 pub(crate) use desk::{MOMENT, Rest};
 use worker::{Crew, Task};
@@ -214,6 +215,8 @@ fn open_desk<'a, J: Job>(
 pub(crate) struct Counter<J: Job> {
     /// The loop must ask before it waits: it is not woken by the first job that comes back.
     pub(crate) is_awake: bool,
+    /// Its jobs' times are kept for [`Counter::observed`].
+    is_observed: bool,
     /// Made at first use. Before the pool, which runs no job of a loop that is gone.
     returns: Option<Returns<J>>,
     pub(crate) pool: PoolOf<J>,
@@ -221,7 +224,7 @@ pub(crate) struct Counter<J: Job> {
 
 impl<J: Job> Counter<J> {
     pub(crate) fn new(pool: PoolOf<J>) -> Self {
-        Counter { is_awake: false, pool, returns: None }
+        Counter { is_awake: false, is_observed: false, pool, returns: None }
     }
 
     #[inline(always)] // As `Core::submit_for`.
@@ -235,7 +238,12 @@ impl<J: Job> Counter<J> {
         let returns = match &mut self.returns {
             Some(returns) if !returns.is_of_parent() => returns,
             returns => match open_desk(returns, &self.pool, waker()) {
-                Ok(returns) => returns,
+                Ok(returns) => {
+                    if self.is_observed {
+                        returns.observe();
+                    }
+                    returns
+                }
                 Err(error) => return Err((error, job)),
             },
         };
@@ -249,6 +257,23 @@ impl<J: Job> Counter<J> {
                 Ok(ticket)
             }
             Err((error, task)) => Err((error, task.job)),
+        }
+    }
+
+    /// Has the times of jobs kept that are submitted from now on.
+    pub(crate) fn observe(&mut self) {
+        self.is_observed = true;
+        if let Some(returns) = &mut self.returns {
+            returns.observe();
+        }
+    }
+
+    /// Tells of the jobs that were run since it was last asked.
+    pub(crate) fn observed(&mut self, tell: &mut dyn FnMut(observe::Job)) {
+        if self.is_observed
+            && let Some(returns) = &mut self.returns
+        {
+            returns.observed().into_iter().for_each(tell);
         }
     }
 

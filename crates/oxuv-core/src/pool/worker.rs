@@ -13,6 +13,7 @@ use super::queue::{HasLane, Lane, Lanes, Queue, Ticket};
 use super::{LaneMetrics, PoolMetrics};
 use crate::kernel::{Finished, Job};
 use crate::linux::Waker;
+use crate::observe;
 
 /// What libuv's pool threads have, in bytes.
 const STACK: usize = 8 << 20;
@@ -247,6 +248,11 @@ impl<J: Job> Crew<J> {
         self.lock().desks.rest(desk, enough)
     }
 
+    /// See [`Desks::observed`].
+    pub(super) fn observed(&self, desk: DeskKey) -> Vec<observe::Job> {
+        self.lock().desks.observed(desk)
+    }
+
     pub(crate) fn measure(&self) {
         self.lock().measures = true;
     }
@@ -335,7 +341,10 @@ impl<J: Job> Crew<J> {
         let begun = clock::now();
         task.job.run();
         let ended = clock::now();
-        self.lock().lanes[task.lane as usize].measure(task.since, begun, ended);
+        let mut state = self.lock();
+        state.lanes[task.lane as usize].measure(task.since, begun, ended);
+        let job = observe::Job { lane: task.lane, queued: task.since, started: begun, finished: ended };
+        state.desks.observe(task.desk, job);
     }
 
     /// The loop of a job is gone: it is not run.

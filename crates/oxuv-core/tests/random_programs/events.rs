@@ -120,6 +120,7 @@ impl Machine<'_> {
             }
             Event::Signal { number, .. } => self.take_signal(place, number)?,
             Event::Done { .. } => ensure!(false, "{event:?} though nothing was submitted"),
+            Event::Ready { .. } => ensure!(false, "{event:?} though nobody waits for it"),
             Event::FsEvent { .. } | Event::FsPoll { .. } => ensure!(false, "{event:?} though no file is watched"),
             Event::Closed { .. } => {
                 self.model.take_left(place)?;
@@ -268,6 +269,7 @@ fn key_and_user(event: &Event<u64>) -> (Key, u64) {
         | Event::FsEvent { key, user, .. }
         | Event::FsPoll { key, user, .. }
         | Event::HungUp { key, user }
+        | Event::Ready { key, user, .. }
         | Event::Written { key, user, .. }
         | Event::ShutDown { key, user, .. }
         | Event::Closed { key, user } => (key, user),

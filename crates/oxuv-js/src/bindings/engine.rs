@@ -11,7 +11,7 @@ use crate::host::{Kept, host};
 use crate::library;
 
 pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
-    object.set("runMicrotasks", oxuv_js_bytes::job_function(object.ctx(), run_microtasks)?)?;
+    object.set("runMicrotasks", oxuv_js_engine::job_function(object.ctx(), run_microtasks)?)?;
     object.set("compileFunction", Func::from(compile_function))?;
     object.set("runScript", Func::from(run_script))?;
     object.set("runAsyncScript", Func::from(run_async_script))?;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use oxuv::fs::blocking;
 use oxuv::{Errno, Poll, Readiness};
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result};
 

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::rc::{Rc, Weak};
 
 use oxuv::{Errno, Handle, Pipe, Tcp, Tty};
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use rquickjs::class::Trace;
 use rquickjs::function::{IntoArgs, Opt, This};
 use rquickjs::{ArrayBuffer, Class, Ctx, Function, JsLifetime, Object, Persistent, Result, Value};

@@ -1,6 +1,6 @@
 //! Bytes as text and text as bytes, where that is work for Rust.
 
-use oxuv_js_bytes::{Bytes, text_of};
+use oxuv_js_engine::{Bytes, text_of};
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result, String as Text};
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use oxuv::node::ImmediateKey;
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result};
 

@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use oxuv::{Datagram, Errno, Interface, Udp as Handle, UdpBindFlags, UdpOption};
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use oxuv_os::socket::{Buffer, buffer_size, set_buffer_size};
 use rquickjs::class::Trace;
 use rquickjs::function::{Func, Opt};

@@ -8,7 +8,7 @@ use rquickjs::{Array, Class, Ctx, FromJs, Object, Result, String as Text, Value}
 
 use crate::bindings::stream::{AnyStream, Stream};
 use crate::host::Host;
-use oxuv_js_bytes::{Bytes, text_of};
+use oxuv_js_engine::{Bytes, text_of};
 
 /// A slot of the child's descriptors.
 pub(super) enum Slot {

@@ -6,7 +6,7 @@ use rquickjs::{Class, Ctx, IntoJs, Result, Value};
 use crate::bindings::stream::{AnyStream, Caller, Stream, code};
 use crate::bindings::udp::Udp;
 use crate::host::Kept;
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 
 fn pipe(channel: &Class<'_, Stream>) -> Option<Pipe> {
     match &channel.borrow().stream {

@@ -11,7 +11,7 @@ use rquickjs::{Ctx, Exception, FromJs, Object, Result};
 
 use super::command::{Request, Slot};
 use crate::host::host;
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 
 /// When the child is ended before it ends by itself, and how.
 struct Limits {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oxuv::fs::blocking::{self, WriteBuf};
 use oxuv::{Errno, Result as Done};
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, FromJs, Object, Result, Value};
 

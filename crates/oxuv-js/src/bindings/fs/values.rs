@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use oxuv::fs::{EntryKind, Metadata, Time};
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use rquickjs::{Array, BigInt, Ctx, Error, FromJs, IntoJs, Result, Value};
 
 /// A path: a text, or the bytes of a `Uint8Array`. The script's side has made sure that no zero is in it.

@@ -17,7 +17,7 @@ use super::stream::{self, Caller, Stream, each};
 use crate::host::Kept;
 use fault::Fault;
 use head::Field;
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use parser::{Asked, Event, Parser};
 
 /// Which messages a parser reads.

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use oxuv::{Async, Handle};
-use oxuv_js_bytes::Bytes;
+use oxuv_js_engine::Bytes;
 use rquickjs::class::Trace;
 use rquickjs::function::Opt;
 use rquickjs::{Array, Class, Ctx, IntoJs, JsLifetime, Result, Value};

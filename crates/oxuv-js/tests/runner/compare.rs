@@ -1,9 +1,9 @@
-//! Folders of scripts, and folders for scripts.
+//! Folders of scripts that print what Node prints of them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::runner::{program, run, scratch};
+use crate::runner::{program, run};
 
 /// Runs the scripts of a folder in `tests/scripts`: they print what Node prints of them, which stands in NAME.out.
 ///
@@ -18,22 +18,5 @@ pub(crate) fn compare(folder: &str, least: usize) {
         let ran = run(program().arg(&script), None);
         let expected = fs::read_to_string(script.with_extension("out")).unwrap();
         assert_eq!(ran.text(), expected, "{}\n{}", script.display(), ran.err);
-    }
-}
-
-/// A folder that goes when the test is over.
-pub(crate) struct Folder(pub(crate) PathBuf);
-
-impl Folder {
-    pub(crate) fn new() -> Folder {
-        let path = scratch("folder");
-        fs::create_dir(&path).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
     }
 }

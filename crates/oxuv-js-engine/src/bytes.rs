@@ -1,11 +1,7 @@
 //! Bytes on their way between the engine's memory and Rust's.
 //!
-//! The engine hands out addresses of memory that any script may free. This crate is the one place that follows them: it
-//! copies, and returns before a script can run. It is also where promises are watched and jobs asked for, for which the engine's
-//! crate has no safe way, or none that is cheap.
-
-mod jobs;
-mod promises;
+//! The engine hands out addresses of memory that any script may free. This file is the one place that follows them: it
+//! copies, and returns before a script can run.
 
 use std::ptr::NonNull;
 
@@ -14,9 +10,6 @@ use rquickjs::{
     ArrayBuffer, Ctx, Error, Exception, FromJs, Function, IntoJs, JsLifetime, Object, Result, String as Text,
 };
 use rquickjs::{TypedArray, Value};
-
-pub use jobs::job_function;
-pub use promises::{PromiseEvent, watch_promises};
 
 /// Bytes. Out of the script they are copied once; into it they go as an `ArrayBuffer`, without a copy if they are many.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,0 +1,238 @@
+//! A stream that tasks read and write.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io::{self, IoSlice};
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use oxuv_core::Buffers;
+
+use super::gate::{End, Gate};
+use crate::callbacks::Callback;
+use crate::stream::Stream;
+use crate::{Errno, Handle, Readiness, Result};
+
+/// A stream's handle, which is closed with this, and those who wait for it.
+pub(crate) struct Flow<H: Stream> {
+    handle: H,
+    gate: Rc<Gate>,
+    /// The writing half is dropped without ending anything.
+    keeps_writing: Cell<bool>,
+    /// Somebody has taken the handle away.
+    is_let_go: Cell<bool>,
+}
+
+/// Several buffers, as the standard library has them.
+struct Slices<'a>(&'a [IoSlice<'a>]);
+
+impl Buffers for Slices<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn get(&self, nth: usize) -> &[u8] {
+        &self.0[nth]
+    }
+}
+
+impl<H: Stream> Flow<H> {
+    /// A stream that is connected. `may_have_come`: something may be there to be read by now.
+    pub(crate) fn new(handle: H, may_have_come: bool) -> Flow<H> {
+        let gate = Rc::new(Gate::default());
+        gate.reader.is_open.set(may_have_come);
+        handle.set_callback(Callback::Ready(Rc::clone(&gate)));
+        Flow { handle, gate, keeps_writing: Cell::new(false), is_let_go: Cell::new(false) }
+    }
+
+    pub(crate) fn handle(&self) -> &H {
+        &self.handle
+    }
+
+    /// The handle, which stays open.
+    pub(crate) fn let_go(&self) -> &H {
+        self.is_let_go.set(true);
+        self.handle.set_callback(Callback::None);
+        &self.handle
+    }
+
+    fn share(&self, context: &mut Context<'_>) -> Poll<()> {
+        let handle: &Handle = &self.handle;
+        handle.owner().0.tasks.take_share(context)
+    }
+
+    pub(crate) fn poll_read(&self, context: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        ready!(self.share(context));
+        if buf.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        if self.gate.reader.is_open.get() {
+            match self.try_read(buf) {
+                Err(Errno::EAGAIN) => {}
+                read => return Poll::Ready(Ok(read?)),
+            }
+        }
+        self.wait(context, Readiness::READ)
+    }
+
+    /// Receives what is there. 0 is the end of the stream.
+    pub(crate) fn try_read(&self, buf: &mut [u8]) -> Result<usize> {
+        let handle: &Handle = &self.handle;
+        let read = handle.read_now(buf);
+        match read {
+            // Less than there was room for: there is no more. What comes later the loop will say.
+            Ok(count) if count > 0 && count < buf.len() => self.gate.reader.is_open.set(false),
+            Err(Errno::EAGAIN) => self.gate.reader.is_open.set(false),
+            _ => {}
+        }
+        read
+    }
+
+    pub(crate) fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_by(context, |handle| handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes))))
+    }
+
+    pub(crate) fn poll_write_vectored(
+        &self,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        if parts.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        self.poll_write_by(context, |handle| handle.with(|core, key| core.try_write(key, &Slices(parts))))
+    }
+
+    #[inline]
+    fn poll_write_by(
+        &self,
+        context: &mut Context<'_>,
+        write: impl FnOnce(&Handle) -> Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.share(context));
+        match write(&self.handle) {
+            Err(Errno::EAGAIN) => self.wait(context, Readiness::WRITE),
+            written => Poll::Ready(Ok(written?)),
+        }
+    }
+
+    pub(crate) fn try_write(&self, bytes: &[u8]) -> Result<usize> {
+        let handle: &Handle = &self.handle;
+        handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
+    }
+
+    /// Wakes the task when the stream is ready. What it then finds is for it to see.
+    fn wait<T>(&self, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<T>> {
+        let side = if interest == Readiness::READ { &self.gate.reader } else { &self.gate.writer };
+        side.wait(context);
+        let handle: &Handle = &self.handle;
+        match handle.with(|core, key| core.wait_ready(key, interest)) {
+            Ok(()) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error.into())),
+        }
+    }
+
+    /// Waits until there may be something to read, or room to write.
+    pub(crate) async fn ready(&self, interest: Readiness) -> io::Result<()> {
+        let side = if interest == Readiness::READ { &self.gate.reader } else { &self.gate.writer };
+        if interest == Readiness::WRITE {
+            // Whether there is room nobody has looked for.
+            side.is_open.set(false);
+        }
+        poll_fn(|context| if side.is_open.get() { Poll::Ready(Ok(())) } else { self.wait(context, interest) }).await
+    }
+
+    /// Ends the writing side, and waits until that is done.
+    pub(crate) fn poll_shutdown(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>
+    where
+        Self: Ends,
+    {
+        if self.gate.end.get() == End::No {
+            self.end();
+        }
+        match self.gate.end.get() {
+            End::Done(result) => Poll::Ready(Ok(result?)),
+            _ => {
+                self.gate.writer.wait(context);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Ends the writing side; how that went is known later.
+    fn end(&self)
+    where
+        Self: Ends,
+    {
+        self.gate.end.set(End::Asked);
+        let gate = Rc::clone(&self.gate);
+        let begun = self.begin_end(move |result| {
+            gate.end.set(End::Done(result));
+            gate.writer.open();
+        });
+        if begun.is_err() {
+            self.gate.end.set(End::Done(begun));
+        }
+    }
+
+    /// The writing half is about to be dropped, and shall not end anything.
+    pub(super) fn keep_writing(&self) {
+        self.keeps_writing.set(true);
+    }
+
+    /// The writing half is dropped: unless nobody reads either, its side ends.
+    pub(super) fn drop_writer(self: &Rc<Self>)
+    where
+        Self: Ends,
+    {
+        let is_kept = self.keeps_writing.take();
+        if !is_kept && Rc::strong_count(self) > 1 && self.gate.end.get() == End::No {
+            self.end();
+        }
+    }
+}
+
+/// How each kind of stream ends its writing side.
+pub(crate) trait Ends {
+    fn begin_end(&self, on_done: impl FnOnce(Result<()>) + 'static) -> Result<()>;
+}
+
+macro_rules! ends {
+    ($($kind:ident),*) => {$(
+        impl Ends for Flow<crate::$kind> {
+            fn begin_end(&self, on_done: impl FnOnce(Result<()>) + 'static) -> Result<()> {
+                self.handle.shutdown(move |_, result| on_done(result))
+            }
+        }
+    )*};
+}
+ends!(Tcp, Pipe, Tty);
+
+impl<H: Stream> Drop for Flow<H> {
+    fn drop(&mut self) {
+        if !self.is_let_go.get() {
+            // It fails only if somebody has closed it, or for a loop that is gone.
+            let _ = self.handle.close();
+        }
+    }
+}
+
+impl Handle {
+    /// Receives what is there into `buf`, by way of the loop's buffer.
+    #[inline]
+    fn read_now(&self, buf: &mut [u8]) -> Result<usize> {
+        let inner = &*self.owner().0;
+        let mut room = inner.take_buffer();
+        let most = room.len().min(buf.len());
+        let read = match self.with(|core, key| core.try_read(key, &mut room[..most])) {
+            Ok(bytes) => {
+                buf[..bytes.len()].copy_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            Err(Errno::EOF) => Ok(0),
+            Err(error) => Err(error),
+        };
+        inner.buffer.set(Some(room));
+        read
+    }
+}

@@ -1,0 +1,62 @@
+//! Who waits for a stream or a socket, and whether that is ready.
+
+use std::cell::{Cell, RefCell};
+use std::task::{Context, Waker};
+
+use crate::task::remember;
+use crate::{Errno, Readiness, Result};
+
+/// One who reads and one who writes, or accepts.
+#[derive(Default)]
+pub(crate) struct Gate {
+    pub(super) reader: Side,
+    pub(super) writer: Side,
+    /// How far the end of the writing side has come.
+    pub(super) end: Cell<End>,
+    /// What a listener was told instead of a connection.
+    pub(super) failed: Cell<Option<Errno>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Default)]
+pub(super) enum End {
+    #[default]
+    No,
+    Asked,
+    Done(Result<()>),
+}
+
+#[derive(Default)]
+pub(super) struct Side {
+    /// There may be something: it is tried before it is waited for.
+    pub(super) is_open: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Gate {
+    pub(crate) fn open(&self, readiness: Readiness) {
+        if readiness.contains(Readiness::READ) {
+            self.reader.open();
+        }
+        if readiness.contains(Readiness::WRITE) {
+            self.writer.open();
+        }
+    }
+}
+
+impl Side {
+    #[inline]
+    pub(super) fn open(&self) {
+        self.is_open.set(true);
+        let waker = self.waker.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Wakes this task, and no other, when it opens.
+    #[inline]
+    pub(super) fn wait(&self, context: &Context<'_>) {
+        let old = remember(&mut self.waker.borrow_mut(), context);
+        drop(old);
+    }
+}

@@ -1,0 +1,349 @@
+//! The tasks of a loop: where they are kept, and when they run.
+//!
+//! A task that was woken stands in a queue. The queue is worked off twice a turn, by handles of the loop's own that nobody else
+//! sees: in the prepare phase, right before the loop waits (for those that timers have woken), and in the check phase (for those
+//! that events have woken). Each time at most [`BUDGET`] tasks are polled. As long as there are more, the loop does not wait.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use slab::Slab;
+
+use super::join::{Fail, Join, JoinError, JoinHandle};
+use super::wakeup::{Bell, MAIN, Wakeup};
+use crate::loop_::Inner;
+use crate::{Async, Check, Handle, LoopRef, Prepare, Result};
+
+/// So many tasks are polled in a row, twice a turn.
+pub(super) const BUDGET: usize = 128;
+
+/// So many operations of this crate's may a task do in one go before it has to let others run.
+const SHARE: u32 = 128;
+
+/// A task that is not running now.
+struct Body {
+    future: Pin<Box<dyn Future<Output = ()>>>,
+    waker: Waker,
+    join: Rc<dyn Fail>,
+}
+
+enum Task {
+    Waiting(Body),
+    /// It is being polled; and has been aborted meanwhile, or not.
+    Running {
+        is_aborted: bool,
+    },
+}
+
+/// The loop's own handles for its tasks: made with the first.
+struct Handles {
+    prepare: Prepare,
+    check: Check,
+    bell: Async,
+}
+
+#[derive(Default)]
+pub(crate) struct Tasks {
+    slab: RefCell<Slab<Task>>,
+    /// Those that were woken, in that order.
+    queue: RefCell<VecDeque<Arc<Wakeup>>>,
+    bell: Arc<Bell>,
+    handles: RefCell<Option<Handles>>,
+    /// What keeps the loop running: unfinished tasks, and what it blocks on.
+    live: Cell<usize>,
+    /// How many operations the task that runs may still do; `None` when none runs.
+    share: Cell<Option<u32>>,
+    /// The number of the turn in whose prepare phase the queue was last worked off.
+    prepared: Cell<u64>,
+    /// What the loop blocks on was taken out of the queue: it is to run before the rest of that.
+    main_is_due: Cell<bool>,
+    /// So many may still be polled in this phase.
+    left: Cell<usize>,
+    /// This phase is the one before the wait.
+    will_wait: Cell<bool>,
+    is_over: Cell<bool>,
+}
+
+impl Tasks {
+    #[inline]
+    pub(super) fn bell(&self) -> &Arc<Bell> {
+        &self.bell
+    }
+
+    /// Puts a task that was woken into the queue: on the loop's thread.
+    #[inline]
+    pub(super) fn push(&self, inner: &Inner, wakeup: Arc<Wakeup>) {
+        let mut queue = self.queue.borrow_mut();
+        queue.push_back(wakeup);
+        if queue.len() == 1 {
+            // Behind the queue's place in the prepare phase, it must not wait for the events of this turn.
+            let _ = inner.with(|core| {
+                if core.turns() + 1 == self.prepared.get() {
+                    core.skip_wait();
+                }
+                Ok(())
+            });
+        }
+    }
+
+    /// True if a task is to run.
+    pub(crate) fn has_some_to_run(&self) -> bool {
+        !self.queue.borrow().is_empty()
+    }
+
+    /// Adds a task, to run when it is its turn.
+    pub(super) fn spawn<F: Future + 'static>(&self, lp: &LoopRef, future: F) -> JoinHandle<F::Output> {
+        let join = Rc::new(Join::default());
+        if self.is_over.get() || self.hold(lp).is_err() {
+            join.fail(JoinError::cancelled());
+            return JoinHandle::new(lp, join, Wakeup::ended(&self.bell));
+        }
+        let result = Rc::clone(&join);
+        let future = Box::pin(async move {
+            let output = future.await;
+            result.complete(output);
+        });
+        let wakeup = {
+            let mut slab = self.slab.borrow_mut();
+            let entry = slab.vacant_entry();
+            let wakeup = Wakeup::queued(entry.key(), &self.bell);
+            let (waker, join): (_, Rc<dyn Fail>) = (Waker::from(Arc::clone(&wakeup)), join.clone());
+            entry.insert(Task::Waiting(Body { future, waker, join }));
+            wakeup
+        };
+        self.push(&lp.0, Arc::clone(&wakeup));
+        JoinHandle::new(lp, join, wakeup)
+    }
+
+    /// Keeps the loop running until [`Tasks::release`].
+    pub(super) fn hold(&self, lp: &LoopRef) -> Result<()> {
+        if self.live.get() == 0 {
+            self.start(lp)?;
+        }
+        self.live.set(self.live.get() + 1);
+        Ok(())
+    }
+
+    pub(super) fn release(&self) {
+        self.live.set(self.live.get() - 1);
+        if self.live.get() == 0
+            && let Some(handles) = &*self.handles.borrow()
+        {
+            // They fail only for a loop that is gone.
+            let _ = handles.prepare.stop().and(handles.check.stop()).and(handles.bell.unref());
+        }
+    }
+
+    fn start(&self, lp: &LoopRef) -> Result<()> {
+        let mut handles = self.handles.borrow_mut();
+        let handles = match &*handles {
+            Some(handles) => handles,
+            None => handles.insert(Handles::new(lp)?),
+        };
+        let sender = handles.bell.sender()?;
+        self.bell.connect(sender);
+        handles.bell.r#ref()?;
+        handles.prepare.start(|prepare| {
+            let inner = &*prepare.owner().0;
+            inner.tasks.run_phase(inner, true);
+        })?;
+        handles.check.start(|check| {
+            let inner = &*check.owner().0;
+            inner.tasks.run_phase(inner, false);
+        })
+    }
+
+    fn run_phase(&self, inner: &Inner, will_wait: bool) {
+        self.left.set(BUDGET);
+        self.will_wait.set(will_wait);
+        self.run(inner);
+    }
+
+    /// Polls those that are in the queue, and those that they wake, as far as the budget goes, or until it is the turn of what the
+    /// loop blocks on. Then whoever runs that calls this again.
+    pub(super) fn run(&self, inner: &Inner) {
+        while !self.main_is_due.get() && self.left.get() > 0 {
+            let next = self.queue.borrow_mut().pop_front();
+            let Some(wakeup) = next else { break };
+            self.left.set(self.left.get() - 1);
+            if wakeup.begin() {
+                self.run_one(&wakeup);
+            }
+        }
+        if self.will_wait.get() {
+            self.prepare_to_wait(inner);
+        }
+    }
+
+    fn prepare_to_wait(&self, inner: &Inner) {
+        let has_more = self.has_some_to_run();
+        let _ = inner.with(|core| {
+            self.prepared.set(core.turns() + 1);
+            if has_more {
+                core.skip_wait();
+            }
+            Ok(())
+        });
+    }
+
+    fn run_one(&self, wakeup: &Arc<Wakeup>) {
+        if wakeup.index == MAIN {
+            self.main_is_due.set(true);
+            return;
+        }
+        let running = Task::Running { is_aborted: false };
+        let task = self.slab.borrow_mut().get_mut(wakeup.index).map(|task| std::mem::replace(task, running));
+        // Whatever is in the queue and has not ended is there.
+        let Some(Task::Waiting(mut body)) = task else { return };
+        let polled = self.with_share(|| {
+            let mut context = Context::from_waker(&body.waker);
+            catch_unwind(AssertUnwindSafe(|| body.future.as_mut().poll(&mut context)))
+        });
+        let error = match polled {
+            Ok(Poll::Pending) => match self.slab.borrow_mut().get_mut(wakeup.index) {
+                Some(task @ Task::Running { is_aborted: false }) => {
+                    *task = Task::Waiting(body);
+                    return;
+                }
+                _ => Some(JoinError::cancelled()),
+            },
+            Ok(Poll::Ready(())) => None,
+            Err(payload) => Some(JoinError::panicked(payload)),
+        };
+        self.slab.borrow_mut().remove(wakeup.index);
+        self.end(wakeup, body, error);
+        self.release();
+    }
+
+    /// A task has ended: nothing of it is left in the slab.
+    fn end(&self, wakeup: &Wakeup, body: Body, error: Option<JoinError>) {
+        wakeup.end();
+        let Body { future, waker, join } = body;
+        // What the task owns is dropped first: whoever waits for its end finds it gone.
+        let dropped = contain(|| drop(future));
+        drop(waker);
+        // Neither a waker of somebody's nor a result that nobody wants may end the loop's run.
+        let _ = contain(move || {
+            match (error, dropped) {
+                (Some(error), _) => join.fail(error),
+                (None, Err(payload)) => join.fail(JoinError::panicked(payload)),
+                (None, Ok(())) => join.tell(),
+            }
+            drop(join);
+        });
+    }
+
+    /// Ends a task before its time: at once, or if it is running when it next returns.
+    pub(super) fn abort(&self, wakeup: &Wakeup) {
+        if wakeup.has_ended() {
+            return;
+        }
+        let task = {
+            let mut slab = self.slab.borrow_mut();
+            match slab.get_mut(wakeup.index) {
+                Some(Task::Running { is_aborted }) => {
+                    *is_aborted = true;
+                    return;
+                }
+                Some(Task::Waiting(_)) => slab.remove(wakeup.index),
+                None => return,
+            }
+        };
+        if let Task::Waiting(body) = task {
+            self.end(wakeup, body, Some(JoinError::cancelled()));
+            self.release();
+        }
+    }
+
+    /// What the loop blocks on is to be polled now, once.
+    #[inline]
+    pub(super) fn take_main(&self) -> bool {
+        self.main_is_due.take()
+    }
+
+    pub(super) fn queue_main(&self, inner: &Inner) -> Arc<Wakeup> {
+        let wakeup = Wakeup::queued(MAIN, &self.bell);
+        self.main_is_due.set(false);
+        self.push(inner, Arc::clone(&wakeup));
+        wakeup
+    }
+
+    /// Lets a task run, within its share.
+    #[inline]
+    pub(super) fn with_share<T>(&self, poll: impl FnOnce() -> T) -> T {
+        self.share.set(Some(SHARE));
+        let polled = poll();
+        self.share.set(None);
+        polled
+    }
+
+    /// Whether the task that runs may do one more operation. If not, it is woken at once, and goes to the end of the queue.
+    #[inline]
+    pub(crate) fn take_share(&self, context: &mut Context<'_>) -> Poll<()> {
+        match self.share.get() {
+            None => Poll::Ready(()),
+            Some(0) => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Some(left) => {
+                self.share.set(Some(left - 1));
+                Poll::Ready(())
+            }
+        }
+    }
+
+    /// The loop is gone: drops all tasks. They may do as they like meanwhile, but make no new ones.
+    pub(crate) fn clear(&self) {
+        self.is_over.set(true);
+        self.bell.close();
+        let queue = self.queue.take();
+        let tasks = self.slab.take();
+        let handles = self.handles.take();
+        for (_, task) in tasks {
+            if let Task::Waiting(body) = task {
+                let Body { future, join, .. } = body;
+                let _ = contain(|| drop(future));
+                let _ = contain(move || {
+                    join.fail(JoinError::cancelled());
+                    drop(join);
+                });
+            }
+        }
+        drop((queue, handles));
+    }
+}
+
+impl Handles {
+    fn new(lp: &LoopRef) -> Result<Handles> {
+        let bell = Async::new(lp, |bell| bell.owner().0.tasks.answer())?;
+        let handles = Handles { prepare: Prepare::new(lp)?, check: Check::new(lp)?, bell };
+        let all: [&Handle; 3] = [&handles.prepare, &handles.check, &handles.bell];
+        for handle in all {
+            handle.with(|core, key| core.hide(key))?;
+        }
+        handles.prepare.unref()?;
+        handles.check.unref()?;
+        Ok(handles)
+    }
+}
+
+impl Tasks {
+    /// Somebody has rung: takes over what was woken on other threads.
+    fn answer(&self) {
+        let woken = self.bell.take(Vec::new());
+        self.queue.borrow_mut().extend(woken);
+    }
+}
+
+/// Calls `act`; a panic goes no further.
+fn contain(act: impl FnOnce()) -> std::result::Result<(), Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(act))
+}

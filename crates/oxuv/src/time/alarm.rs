@@ -1,0 +1,90 @@
+//! Timers that wake tasks. They are used again and again: nothing is allocated for most.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use crate::callbacks::{Callback, repeated};
+use crate::handle::nanoseconds;
+use crate::task::remember;
+use crate::{LoopRef, Result, Timer};
+
+/// So many timers are kept for later.
+const SPARE: usize = 4096;
+
+/// A loop's timers that nobody waits for now.
+#[derive(Default)]
+pub(crate) struct Alarms(RefCell<Vec<Rc<Bell>>>);
+
+impl Alarms {
+    /// The loop is gone.
+    pub(crate) fn clear(&self) {
+        drop(self.0.take());
+    }
+}
+
+struct Bell {
+    timer: Timer,
+    has_rung: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+/// A timer of the loop's own, as long as somebody waits for it.
+pub(super) struct Alarm(Rc<Bell>);
+
+impl Alarm {
+    pub(super) fn new(owner: &LoopRef) -> Result<Alarm> {
+        let spare = owner.0.alarms.0.borrow_mut().pop();
+        if let Some(bell) = spare {
+            return Ok(Alarm(bell));
+        }
+        let timer = Timer::new(owner)?;
+        timer.with(|core, key| core.hide(key))?;
+        let bell = Rc::new(Bell { timer, has_rung: Cell::new(false), waker: RefCell::new(None) });
+        let weak = Rc::downgrade(&bell);
+        bell.timer.set_callback(Callback::Timer(repeated(move |_| {
+            let Some(bell) = weak.upgrade() else { return };
+            bell.has_rung.set(true);
+            let waker = bell.waker.take();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        })));
+        Ok(Alarm(bell))
+    }
+
+    /// Rings that long after the loop's time of now.
+    pub(super) fn set(&self, after: Duration) {
+        self.0.has_rung.set(false);
+        // It fails only for a loop that is gone.
+        let _ = self.0.timer.with(|core, key| core.timer_start(key, nanoseconds(after), 0));
+    }
+
+    pub(super) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+        if self.0.has_rung.get() {
+            return Poll::Ready(());
+        }
+        let old = remember(&mut self.0.waker.borrow_mut(), context);
+        drop(old);
+        Poll::Pending
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        let bell = Rc::clone(&self.0);
+        drop(bell.waker.take());
+        if bell.timer.stop().is_err() {
+            // The loop is gone.
+            return;
+        }
+        let mut spare = bell.timer.owner().0.alarms.0.borrow_mut();
+        if spare.len() < SPARE {
+            spare.push(Rc::clone(&bell));
+        } else {
+            drop(spare);
+            let _ = bell.timer.close();
+        }
+    }
+}
