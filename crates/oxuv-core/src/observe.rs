@@ -242,6 +242,7 @@ impl<U> Event<U> {
             | Event::Signal { key, .. }
             | Event::Poll { key, .. }
             | Event::Connection { key, .. }
+            | Event::Ready { key, .. }
             | Event::NeedBuffer { key, .. }
             | Event::Ready { key, .. }
             | Event::HungUp { key, .. }

@@ -25,6 +25,7 @@
 mod call;
 mod file;
 mod paths;
+pub mod task;
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd};

@@ -55,6 +55,7 @@ pub mod fs;
 mod fs_event;
 mod fs_poll;
 mod handle;
+pub mod io;
 mod kept;
 #[path = "loop.rs"]
 mod loop_;
@@ -64,8 +65,8 @@ pub mod node;
 pub mod observe;
 mod pipe;
 mod poll;
-mod process;
-mod signal;
+pub mod process;
+pub mod signal;
 mod stream;
 pub mod task;
 mod tcp;

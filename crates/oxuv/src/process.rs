@@ -13,6 +13,10 @@ use std::rc::Rc;
 
 use oxuv_core::kernel::{self, Kernel, Texts};
 
+mod task;
+
+pub use task::Child;
+
 use crate::callbacks::Callback;
 use crate::handle::is_a_handle;
 use crate::loop_::Core;
@@ -87,9 +91,10 @@ pub struct Command {
 ///
 /// The child finds its standard streams blocking; what it shares with us is blocking here as well, then.
 #[doc(alias = "uv_stdio_container_t")]
-pub struct Stdio(Source);
+pub struct Stdio(pub(crate) Source);
 
-enum Source {
+pub(crate) enum Source {
+    Piped,
     Null,
     Same,
     Pipe(Pipe),
@@ -144,6 +149,8 @@ impl Stdio {
         };
         Ok(match &self.0 {
             Source::Null => oxuv_core::Stdio::Ignore,
+            // There is nobody who would have the other end.
+            Source::Piped => return Err(Errno::EINVAL),
             Source::Same => match core.kernel().check_open(i32::try_from(number).map_err(|_| Errno::EINVAL)?) {
                 Ok(number) => oxuv_core::Stdio::Descriptor(number),
                 Err(_) => oxuv_core::Stdio::Ignore,
@@ -170,6 +177,7 @@ impl fmt::Debug for Stdio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Source::Null => f.write_str("null"),
+            Source::Piped => f.write_str("piped"),
             Source::Same => f.write_str("inherit"),
             Source::Pipe(pipe) | Source::Duplex(pipe) => pipe.fmt(f),
             Source::Handle(handle) => handle.fmt(f),

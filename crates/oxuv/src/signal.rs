@@ -5,6 +5,10 @@ use std::rc::Rc;
 
 use oxuv_core::linux::signal;
 
+mod task;
+
+pub use task::{Signals, ctrl_c, signals};
+
 use crate::callbacks::Callback;
 use crate::handle::is_a_handle;
 use crate::{Handle, LoopRef, Result};

@@ -39,7 +39,7 @@ impl<T> Drop for Teller<T> {
 }
 
 /// An answer that is waited for. What is asked of a thread is taken back if this is dropped before.
-struct Answer<T> {
+pub(super) struct Answer<T> {
     slot: Rc<RefCell<Slot<T>>>,
     request: Option<Request>,
 }
@@ -68,9 +68,25 @@ impl<T> Drop for Answer<T> {
     }
 }
 
-/// Begins something whose callback uses the [`Teller`], and waits for that.
-pub(crate) async fn answer<T>(begin: impl FnOnce(Teller<T>) -> Result<Option<Request>>) -> io::Result<T> {
+impl<T> Answer<T> {
+    pub(super) fn request(&self) -> Option<&Request> {
+        self.request.as_ref()
+    }
+
+    /// What is asked of a thread is not taken back any more.
+    pub(super) fn take_request(&mut self) -> Option<Request> {
+        self.request.take()
+    }
+}
+
+/// Begins something whose callback uses the [`Teller`].
+pub(super) fn begin<T>(begin: impl FnOnce(Teller<T>) -> Result<Option<Request>>) -> Result<Answer<T>> {
     let slot = Rc::new(RefCell::new(Slot { answer: None, waker: None }));
     let request = begin(Teller(Rc::clone(&slot)))?;
-    Ok(Answer { slot, request }.await?)
+    Ok(Answer { slot, request })
+}
+
+/// Begins something whose callback uses the [`Teller`], and waits for that.
+pub(crate) async fn answer<T>(ask: impl FnOnce(Teller<T>) -> Result<Option<Request>>) -> io::Result<T> {
+    Ok(begin(ask)?.await?)
 }

@@ -45,6 +45,7 @@
 
 mod answer;
 mod block_on;
+mod blocking;
 mod executor;
 pub(crate) mod here;
 mod join;
@@ -54,6 +55,7 @@ use std::future::{Future, poll_fn};
 use std::task::{Context, Poll, Waker};
 
 pub(crate) use answer::answer;
+pub use blocking::{BlockingHandle, spawn_blocking};
 pub(crate) use executor::Tasks;
 pub use join::{AbortHandle, JoinError, JoinHandle};
 

@@ -1,0 +1,331 @@
+//! Files for tasks: the functions of [`fs`](super) as futures, on the loop that runs on this thread.
+//!
+//! ```
+//! use oxuv::{Loop, fs};
+//!
+//! let lp = Loop::new()?;
+//! let name = lp.block_on(fs::task::read("/proc/self/comm"))?;
+//! println!("{}", String::from_utf8_lossy(&name));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! An operation begins when its future is first polled. Dropped before it is ready, an operation that no thread has begun is taken
+//! back; one that has begun goes on to its end, and nobody hears of that: a file that was opened is closed, what was read is
+//! dropped, what was written is written.
+//!
+//! # Errors
+//! Those of the functions in [`fs`](super), as [`std::io::Error`].
+//!
+//! # Panics
+//! All functions, when they are polled and no loop runs on this thread.
+
+use std::fmt;
+use std::future::Future;
+use std::io::{self, SeekFrom};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::{CopyFlags, DirEntry, Metadata, NewTime, OpenOptions};
+use crate::task::{answer, here};
+
+/// Functions of paths: each is the one of the same name in `fs`.
+macro_rules! of_paths {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {$(
+        $(#[$doc])*
+        #[doc = concat!("\n\nSee [`fs::", stringify!($name), "`](super::", stringify!($name), ").")]
+        ///
+        /// # Errors
+        /// Those of that.
+        pub async fn $name($($argument: $kind),*) -> io::Result<$result> {
+            let owner = here::current();
+            answer(|teller| {
+                super::$name(&owner, $($argument,)* move |_, result| teller.tell(result)).map(Some)
+            })
+            .await
+        }
+    )*};
+}
+
+of_paths! {
+    /// Reads a whole file.
+    read(path: impl AsRef<Path>) -> Vec<u8>;
+    /// Writes a whole file: a new one, or in the place of what was in it.
+    write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]> + Send + 'static) -> ();
+    /// Reads a directory.
+    read_dir(path: impl AsRef<Path>) -> Vec<DirEntry>;
+    /// What is known of a file.
+    metadata(path: impl AsRef<Path>) -> Metadata;
+    /// What is known of a file, or of the link that is there.
+    symlink_metadata(path: impl AsRef<Path>) -> Metadata;
+    /// Makes a directory.
+    create_dir(path: impl AsRef<Path>) -> ();
+    /// Removes an empty directory.
+    remove_dir(path: impl AsRef<Path>) -> ();
+    /// Removes a file, or a link.
+    remove_file(path: impl AsRef<Path>) -> ();
+    /// Gives a file another name.
+    rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> ();
+    /// Copies a file.
+    copy(from: impl AsRef<Path>, to: impl AsRef<Path>, flags: CopyFlags) -> ();
+    /// Gives a file one more name.
+    hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> ();
+    /// Makes a link to a path.
+    symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> ();
+    /// Where a link leads to.
+    read_link(path: impl AsRef<Path>) -> PathBuf;
+    /// The path without links.
+    canonicalize(path: impl AsRef<Path>) -> PathBuf;
+    /// Sets the permissions.
+    set_permissions(path: impl AsRef<Path>, mode: u32) -> ();
+    /// Sets the times of last access and last change.
+    set_times(path: impl AsRef<Path>, accessed: NewTime, modified: NewTime) -> ();
+}
+
+/// Reads a whole file, which is text.
+///
+/// # Errors
+/// As [`read`]; `InvalidData` when it is not UTF-8.
+pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
+    String::from_utf8(read(path).await?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+impl OpenOptions {
+    /// Opens a file for tasks.
+    ///
+    /// # Errors
+    /// Those of [`OpenOptions::open`].
+    ///
+    /// # Panics
+    /// When it is polled and no loop runs on this thread.
+    pub async fn open_async(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        let owner = here::current();
+        let file = answer(|teller| self.open(&owner, path, move |_, opened| teller.tell(opened)).map(Some)).await?;
+        Ok(File { file, at: 0, busy: None })
+    }
+}
+
+/// An open file. It has a place at which it is read and written as a stream ([`futures_io::AsyncRead`], [`futures_io::AsyncWrite`],
+/// [`futures_io::AsyncSeek`]), and methods that say the place.
+///
+/// It is closed when it is dropped; [`File::close`] tells of errors.
+pub struct File {
+    file: super::File,
+    /// The place in the file.
+    at: u64,
+    /// What was begun as a stream and is not done.
+    busy: Option<Busy>,
+}
+
+/// An operation of a stream, which goes on if its future is dropped: the next call finds its result.
+enum Busy {
+    Read(Pin<Box<dyn Future<Output = io::Result<Vec<u8>>>>>),
+    Write(Pin<Box<dyn Future<Output = io::Result<usize>>>>),
+    Size(Pin<Box<dyn Future<Output = io::Result<Metadata>>>>),
+    /// What was read and not taken yet.
+    Have(Vec<u8>, usize),
+}
+
+/// So much is read and written at once as a stream.
+const CHUNK: usize = 64 * 1024;
+
+impl File {
+    /// Opens a file to be read.
+    ///
+    /// # Errors
+    /// ENOENT, EACCES, EMFILE.
+    pub async fn open(path: impl AsRef<Path>) -> io::Result<File> {
+        OpenOptions::new().read(true).open_async(path).await
+    }
+
+    /// Opens a file to be written: a new one, or with nothing of what was in it.
+    ///
+    /// # Errors
+    /// EACCES, EISDIR, EMFILE, ENOSPC.
+    pub async fn create(path: impl AsRef<Path>) -> io::Result<File> {
+        OpenOptions::new().write(true).create(true).truncate(true).open_async(path).await
+    }
+
+    /// Reads into the memory that `room` has, from that place on, and gives it back with what was read; nothing at the end of the file.
+    ///
+    /// Cancel safety: the memory is lost, and the place of the file is where it was.
+    ///
+    /// # Errors
+    /// As [`fs::File::read_at`](super::File::read_at).
+    pub async fn read_at(&self, room: Vec<u8>, offset: u64) -> io::Result<Vec<u8>> {
+        answer(|teller| self.file.read_at(room, offset, move |_, read| teller.tell(read)).map(Some)).await
+    }
+
+    /// Writes all of `bytes` at that place.
+    ///
+    /// Cancel safety: what has begun is written to its end.
+    ///
+    /// # Errors
+    /// As [`fs::File::write_at`](super::File::write_at).
+    pub async fn write_at(&self, bytes: impl AsRef<[u8]> + Send + 'static, offset: u64) -> io::Result<()> {
+        answer(|teller| self.file.write_at(bytes, offset, move |_, written| teller.tell(written)).map(Some)).await
+    }
+
+    /// What is known of it.
+    ///
+    /// # Errors
+    /// EIO and such.
+    pub async fn metadata(&self) -> io::Result<Metadata> {
+        answer(|teller| self.file.metadata(move |_, found| teller.tell(found)).map(Some)).await
+    }
+
+    /// Makes it that long.
+    ///
+    /// # Errors
+    /// EINVAL when it is not open to be written, EFBIG.
+    pub async fn set_len(&self, length: u64) -> io::Result<()> {
+        answer(|teller| self.file.set_len(length, move |_, done| teller.tell(done)).map(Some)).await
+    }
+
+    /// Waits until all that was written is on the disk.
+    ///
+    /// # Errors
+    /// EIO, ENOSPC.
+    pub async fn sync_all(&self) -> io::Result<()> {
+        answer(|teller| self.file.sync_all(move |_, done| teller.tell(done)).map(Some)).await
+    }
+
+    /// As [`File::sync_all`], without the times of the file.
+    ///
+    /// # Errors
+    /// As that.
+    pub async fn sync_data(&self) -> io::Result<()> {
+        answer(|teller| self.file.sync_data(move |_, done| teller.tell(done)).map(Some)).await
+    }
+
+    /// Closes it.
+    ///
+    /// # Errors
+    /// What a write met with that had been told as done: EIO, ENOSPC, EDQUOT.
+    pub async fn close(self) -> io::Result<()> {
+        answer(|teller| self.file.close(move |_, closed| teller.tell(closed)).map(Some)).await
+    }
+
+    /// The file, for callbacks.
+    pub fn into_inner(self) -> super::File {
+        self.file
+    }
+
+    /// What a stream's write under way comes to.
+    fn poll_written(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let Some(Busy::Write(write)) = &mut self.busy else { return Poll::Ready(Ok(0)) };
+        let written = ready!(write.as_mut().poll(context));
+        self.busy = None;
+        if let Ok(count) = &written {
+            self.at += *count as u64;
+        }
+        Poll::Ready(written)
+    }
+}
+
+impl futures_io::AsyncRead for File {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        if buf.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        loop {
+            match &mut self.busy {
+                None => {
+                    let (file, at) = (self.file.clone(), self.at);
+                    let room = Vec::with_capacity(buf.len().min(CHUNK));
+                    self.busy = Some(Busy::Read(Box::pin(async move {
+                        answer(|teller| file.read_at(room, at, move |_, read| teller.tell(read)).map(Some)).await
+                    })));
+                }
+                Some(Busy::Read(read)) => {
+                    let read = ready!(read.as_mut().poll(context));
+                    self.busy = None;
+                    match read? {
+                        bytes if bytes.is_empty() => return Poll::Ready(Ok(0)),
+                        bytes => self.busy = Some(Busy::Have(bytes, 0)),
+                    }
+                }
+                Some(Busy::Have(bytes, taken)) => {
+                    let count = buf.len().min(bytes.len() - *taken);
+                    buf[..count].copy_from_slice(&bytes[*taken..*taken + count]);
+                    *taken += count;
+                    if *taken == bytes.len() {
+                        self.busy = None;
+                    }
+                    self.at += count as u64;
+                    return Poll::Ready(Ok(count));
+                }
+                Some(Busy::Write(_)) => drop(ready!(self.poll_written(context))?),
+                Some(Busy::Size(_)) => self.busy = None,
+            }
+        }
+    }
+}
+
+impl futures_io::AsyncWrite for File {
+    /// Copies up to 64 KiB, and has them written. An error comes with the next call.
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_written(context))?;
+        let bytes = bytes[..bytes.len().min(CHUNK)].to_vec();
+        let (file, at, count) = (self.file.clone(), self.at, bytes.len());
+        self.busy = Some(Busy::Write(Box::pin(async move {
+            // It is not taken back when the file is dropped: whoever wrote was told that it is done.
+            answer(|teller| file.write_at(bytes, at, move |_, written| teller.tell(written)).map(|_| None)).await?;
+            Ok(count)
+        })));
+        // It begins now, and whoever comes next waits for its end.
+        match self.poll_written(context) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            _ => Poll::Ready(Ok(count)),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_written(context).map_ok(drop)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(context)
+    }
+}
+
+impl futures_io::AsyncSeek for File {
+    fn poll_seek(mut self: Pin<&mut Self>, context: &mut Context<'_>, to: SeekFrom) -> Poll<io::Result<u64>> {
+        ready!(self.poll_written(context))?;
+        let (from, by) = match to {
+            SeekFrom::Start(at) => (at, 0),
+            SeekFrom::Current(by) => (self.at, by),
+            SeekFrom::End(by) => (ready!(self.poll_size(context))?, by),
+        };
+        self.busy = None;
+        self.at = from.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?;
+        Poll::Ready(Ok(self.at))
+    }
+}
+
+impl File {
+    fn poll_size(&mut self, context: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        loop {
+            if let Some(Busy::Size(size)) = &mut self.busy {
+                return size.as_mut().poll(context).map_ok(|found| found.size);
+            }
+            let file = self.file.clone();
+            self.busy = Some(Busy::Size(Box::pin(async move {
+                answer(|teller| file.metadata(move |_, found| teller.tell(found)).map(Some)).await
+            })));
+        }
+    }
+}
+
+impl AsFd for File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.fmt(f)
+    }
+}

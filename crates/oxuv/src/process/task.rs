@@ -1,0 +1,251 @@
+//! Child processes for tasks.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::process::{ExitStatus, Output};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use super::{Command, Process, Source, Stdio};
+use crate::net::UnixStream;
+use crate::task::{here, remember};
+use crate::{Pipe, Result};
+
+impl Stdio {
+    /// A pipe whose other end the [`Child`] has: for [`Command::start`] only.
+    pub fn piped() -> Stdio {
+        Stdio(Source::Piped)
+    }
+}
+
+impl Command {
+    /// Starts the child, for tasks. What is [piped](Stdio::piped) of its standard descriptors has its other end in the [`Child`].
+    ///
+    /// ```
+    /// use oxuv::{Command, Loop, Stdio};
+    ///
+    /// let lp = Loop::new()?;
+    /// lp.block_on(async {
+    ///     let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).start()?;
+    ///     let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    ///     stdin.write_all(b"there and back").await?;
+    ///     drop(stdin);
+    ///     let mut text = [0; 14];
+    ///     stdout.read_exact(&mut text).await?;
+    ///     assert_eq!(&text, b"there and back");
+    ///     assert!(child.wait().await?.success());
+    ///     std::io::Result::Ok(())
+    /// })?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Command::spawn`]; EINVAL for another descriptor than the first three that is piped.
+    ///
+    /// # Panics
+    /// When no loop runs on this thread.
+    #[track_caller]
+    pub fn start(&mut self) -> io::Result<Child> {
+        let owner = here::current();
+        let mut ends = [None, None, None];
+        for (end, stdio) in ends.iter_mut().zip(&mut self.stdio) {
+            if matches!(stdio.0, Source::Piped) {
+                let pipe = Pipe::new(&owner)?;
+                *stdio = Stdio::pipe(&pipe);
+                // It is closed if there is no child.
+                *end = Some(UnixStream::from_handle(pipe));
+            }
+        }
+        let end: Rc<RefCell<End>> = Rc::default();
+        let tells = Rc::clone(&end);
+        let process = self.spawn(&owner, move |_, status| {
+            let waker = {
+                let mut end = tells.borrow_mut();
+                end.status = Some(status);
+                end.waker.take()
+            };
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        });
+        for (end, stdio) in ends.iter().zip(&mut self.stdio) {
+            if end.is_some() {
+                *stdio = Stdio::piped();
+            }
+        }
+        let [stdin, stdout, stderr] = ends;
+        Ok(Child { process: process?, end, stdin, stdout, stderr })
+    }
+
+    /// Runs the child to its end.
+    ///
+    /// Cancel safety: if this is dropped, the child goes on.
+    ///
+    /// # Errors
+    /// As [`Command::start`]; ECHILD when how it has ended cannot be known.
+    ///
+    /// # Panics
+    /// As [`Command::start`].
+    pub async fn status(&mut self) -> io::Result<ExitStatus> {
+        self.start()?.wait().await
+    }
+
+    /// Runs the child to its end, and collects what it writes to standard output and error, unless that goes elsewhere. What it
+    /// reads is nothing, unless that comes from somewhere.
+    ///
+    /// ```
+    /// let lp = oxuv::Loop::new()?;
+    /// let output = lp.block_on(oxuv::Command::new("echo").arg("hello").output())?;
+    /// assert_eq!(output.stdout, b"hello\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// Cancel safety: if this is dropped, the child goes on, and what it writes meets with EPIPE.
+    ///
+    /// # Errors
+    /// As [`Command::status`].
+    ///
+    /// # Panics
+    /// As [`Command::start`].
+    pub async fn output(&mut self) -> io::Result<Output> {
+        for (stdio, other) in self.stdio.iter_mut().zip([Stdio::null(), Stdio::piped(), Stdio::piped()]) {
+            if matches!(stdio.0, Source::Same) {
+                *stdio = other;
+            }
+        }
+        self.start()?.wait_with_output().await
+    }
+}
+
+/// How a child has ended, if it has.
+#[derive(Default)]
+struct End {
+    status: Option<Result<ExitStatus>>,
+    waker: Option<Waker>,
+}
+
+/// A child process that tasks wait for. Dropped, the child goes on.
+#[derive(Debug)]
+pub struct Child {
+    process: Process,
+    end: Rc<RefCell<End>>,
+    /// What it reads, if that is [piped](Stdio::piped). Drop it to have the child find its end.
+    pub stdin: Option<UnixStream>,
+    /// What it writes, if that is [piped](Stdio::piped).
+    pub stdout: Option<UnixStream>,
+    /// What it writes about errors, if that is [piped](Stdio::piped).
+    pub stderr: Option<UnixStream>,
+}
+
+impl std::fmt::Debug for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.status.fmt(f)
+    }
+}
+
+impl Child {
+    /// The number of its process, also after its end.
+    ///
+    /// # Errors
+    /// EINVAL when the loop is gone.
+    pub fn id(&self) -> io::Result<i32> {
+        Ok(self.process.id()?)
+    }
+
+    /// Sends it a signal; see [`Process::kill`].
+    ///
+    /// # Errors
+    /// As that.
+    pub fn signal(&self, number: i32) -> io::Result<()> {
+        Ok(self.process.kill(number)?)
+    }
+
+    /// How it has ended, if it has.
+    ///
+    /// # Errors
+    /// ECHILD when that cannot be known.
+    pub fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
+        Ok(self.end.borrow().status.transpose()?)
+    }
+
+    /// Waits until it has ended. What it reads ends now, if the [`Child`] still has that.
+    ///
+    /// Cancel safety: nothing is lost; it can be waited for again and again.
+    ///
+    /// # Errors
+    /// ECHILD when how it has ended cannot be known.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        drop(self.stdin.take());
+        poll_fn(|context| self.poll_wait(context)).await
+    }
+
+    fn poll_wait(&self, context: &Context<'_>) -> Poll<io::Result<ExitStatus>> {
+        let mut end = self.end.borrow_mut();
+        if let Some(status) = end.status {
+            return Poll::Ready(Ok(status?));
+        }
+        let old = remember(&mut end.waker, context);
+        drop(end);
+        drop(old);
+        Poll::Pending
+    }
+
+    /// Waits until it has ended, and collects what it has written.
+    ///
+    /// # Errors
+    /// As [`Child::wait`].
+    pub async fn wait_with_output(mut self) -> io::Result<Output> {
+        drop(self.stdin.take());
+        let (out, err) = (self.stdout.take(), self.stderr.take());
+        let (stdout, stderr) = both(read_all(out), read_all(err)).await;
+        let status = self.wait().await?;
+        Ok(Output { status, stdout: stdout?, stderr: stderr? })
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.process.close();
+    }
+}
+
+/// All that comes.
+async fn read_all(stream: Option<UnixStream>) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    let Some(stream) = stream else { return Ok(all) };
+    let mut buf = vec![0; 16 * 1024];
+    loop {
+        match stream.read(&mut buf).await? {
+            0 => return Ok(all),
+            count => all.extend_from_slice(&buf[..count]),
+        }
+    }
+}
+
+/// Waits for both.
+async fn both<A: Future, B: Future>(one: A, other: B) -> (A::Output, B::Output) {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    let (mut first, mut second) = (None, None);
+    poll_fn(|context| {
+        if first.is_none()
+            && let Poll::Ready(output) = one.as_mut().poll(context)
+        {
+            first = Some(output);
+        }
+        if second.is_none()
+            && let Poll::Ready(output) = other.as_mut().poll(context)
+        {
+            second = Some(output);
+        }
+        match (first.take(), second.take()) {
+            (Some(first), Some(second)) => Poll::Ready((first, second)),
+            pending => {
+                (first, second) = pending;
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
