@@ -44,6 +44,7 @@ class Timeout {
     this._destroyed = false;
     this[kKey] = 0;
     this[kRefed] = isRefed;
+    if (own.place !== undefined) this[own.kPlace] = own.place();
   }
 
   ref() {
@@ -122,6 +123,11 @@ function flush() {
   native.insert(stagedFrom, end, staged);
 }
 
+// Those that keep the loop alive.
+function thatKeep() {
+  return byKey.filter((timer) => timer !== undefined && timer[kKey] !== 0 && timer[kRefed]);
+}
+
 function leave(timer) {
   const key = timer[kKey];
   timer[kKey] = 0;
@@ -153,9 +159,8 @@ let current;
 
 // How many timers and immediates keep the loop running: a timer counts until its callback is over.
 function countActive() {
-  const isWaiting = (timer) => timer !== undefined && timer[kRefed];
-  const isCalled = isWaiting(current) && current[kKey] === 0 && !current._destroyed;
-  return { timers: byKey.filter(isWaiting).length + Number(isCalled), immediates: refedImmediates };
+  const isCalled = current !== undefined && current[kRefed] && current[kKey] === 0 && !current._destroyed;
+  return { timers: thatKeep().length + Number(isCalled), immediates: refedImmediates };
 }
 
 function runTimeout(timer) {
@@ -362,4 +367,6 @@ for (const name of ['enroll', 'unenroll', 'active', '_unrefActive']) {
     get: () => require('internal/timers_old')[name], enumerable: true, configurable: true,
   });
 }
-Object.defineProperty(module.exports, 'internal', { value: { runTimers, runImmediates, flush, now, start, unenroll, countActive, kKey, kRefed, LONGEST } });
+Object.defineProperty(module.exports, 'internal', {
+  value: { runTimers, runImmediates, flush, now, thatKeep, start, unenroll, countActive, kKey, kRefed, LONGEST },
+});

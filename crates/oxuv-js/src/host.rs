@@ -34,6 +34,12 @@ pub(crate) struct Hooks {
     rejection: Kept,
     /// Loads `lib/esm.js`, which sets the module hooks.
     load_modules: Kept,
+    /// Where in the script it is called from.
+    place: Kept,
+    /// A line for each timer that keeps the loop alive.
+    pub(crate) why_alive: Kept,
+    /// Whether the script does something about the signal of this name.
+    pub(crate) listens: Kept,
     /// Emits `beforeExit`.
     before_exit: Kept,
     /// Emits `exit`, and gives the exit code.
@@ -169,10 +175,22 @@ impl Host {
             uncaught: hooks.get("uncaught")?,
             rejection: hooks.get("rejection")?,
             load_modules: hooks.get("loadModules")?,
+            place: hooks.get("place")?,
+            why_alive: hooks.get("whyAlive")?,
+            listens: hooks.get("listens")?,
             before_exit: hooks.get("beforeExit")?,
             exit: hooks.get("exit")?,
         });
         Ok(())
+    }
+
+    /// Makes a handle; where in the script that is called from is its origin, if anybody wants to know.
+    pub(crate) fn make<T>(&self, ctx: &Ctx<'_>, make: impl FnOnce(&LoopRef) -> oxuv::Result<T>) -> oxuv::Result<T> {
+        if !self.options.observing.keeps_places() {
+            return make(&self.lp);
+        }
+        let place = self.hooks().place.clone().restore(ctx).and_then(|place| place.call::<_, String>(()));
+        self.lp.made_at(&place.unwrap_or_default(), || make(&self.lp))
     }
 
     pub(crate) fn hooks(&self) -> &Hooks {

@@ -27,14 +27,14 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
 
 /// A TCP handle without a socket.
 fn tcp(ctx: Ctx<'_>) -> Result<Class<'_, Stream>> {
-    let tcp = Tcp::new(&host(&ctx).lp).or_throw(&ctx)?;
+    let tcp = host(&ctx).make(&ctx, Tcp::new).or_throw(&ctx)?;
     Stream::wrap(&ctx, AnyStream::Tcp(tcp))
 }
 
 /// A pipe without a descriptor; other handles can be passed by it if it is `for_handles`.
 fn pipe(ctx: Ctx<'_>, for_handles: Opt<bool>) -> Result<Class<'_, Stream>> {
     let make = if for_handles.0.unwrap_or(false) { Pipe::for_handles } else { Pipe::new };
-    let pipe = make(&host(&ctx).lp).or_throw(&ctx)?;
+    let pipe = host(&ctx).make(&ctx, make).or_throw(&ctx)?;
     Stream::wrap(&ctx, AnyStream::Pipe(pipe))
 }
 

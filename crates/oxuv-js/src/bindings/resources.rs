@@ -42,7 +42,7 @@ pub(super) fn active(ctx: Ctx<'_>) -> Vec<&'static str> {
     let requests = host.requests.0.borrow();
     let mut names: Vec<_> = requests.iter().flat_map(|(name, count)| std::iter::repeat_n(*name, *count)).collect();
     let handles = host.lp.handles();
-    let kept = handles.iter().filter(|handle| handle.has_ref() && !handle.is_closing());
+    let kept = handles.iter().filter(|handle| handle.has_ref());
     names.extend(kept.filter_map(|handle| {
         let is_listener = || handle.raw_fd().is_ok_and(oxuv_os::is_listener);
         Some(match handle.kind() {
