@@ -48,7 +48,7 @@ pub(crate) struct Inner {
 }
 
 /// The size of the buffer that reads read into: libuv's suggestion.
-const BUFFER: usize = 64 * 1024;
+pub(crate) const BUFFER: usize = 64 * 1024;
 
 /// What the core says is due.
 pub(crate) enum Due {
