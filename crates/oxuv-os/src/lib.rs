@@ -44,7 +44,7 @@ mod wake;
 
 pub use address::{Address, AddressRef, AsAddress, InternetAddress};
 pub use descriptor::{Descriptor, Spare, Standard, check_open, set_blocking, set_nonblocking, take_inherited};
-pub use descriptor_kind::DescriptorKind;
+pub use descriptor_kind::{DescriptorKind, is_listener};
 pub use errno::{Errno, Result};
 pub use journal::Journal;
 pub use shared::Shared;
