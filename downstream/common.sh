@@ -16,7 +16,12 @@ needs() {
 
 # The version of a package, the newest that begins as asked.
 newest() {
-    apt-cache madison "$1" | awk -F '|' -v begin="$2" '{ gsub(/ /, "") } index($2, begin) == 1 { print $2; exit }'
+    apt-cache madison "$1" 2>/dev/null | awk -F '|' -v begin="$2" '{ gsub(/ /, "") } index($2, begin) == 1 && !n++ { print $2 }'
+}
+
+# Brings apt's lists of packages, where there are none yet and the user may.
+lists() {
+    [ -n "$(newest libuv1 "")" ] || [ "$(id -u)" -ne 0 ] || apt-get update -qq >&2 || true
 }
 
 # Unpacks packages, and those they depend on that this machine lacks, into one tree: unpack NAME PACKAGE[=BEGIN OF VERSION]...
@@ -25,12 +30,14 @@ unpack() {
     local name=$1 tree=$cache/$1 wanted=() package version plan
     shift
     [ "$(cat "$tree/packages" 2>/dev/null)" = "$*" ] && return
+    lists
     for package in "$@"; do
         case $package in
             *=*) version=$(newest "${package%%=*}" "${package#*=}") ;;
             *) version=$(newest "$package" "") ;;
         esac
-        [ -n "$version" ] || fail "apt knows no package $package (is this Debian 12, and was apt-get update run?)"
+        [ -n "$version" ] || fail "apt knows no package $package: is this Debian 12, and was apt-get update run?" \
+            "(OXUV_NO_DOWNSTREAM=1 leaves these checks out of .ci/run)"
         wanted+=("${package%%=*}=$version")
     done
     plan=$(apt-get install --simulate --no-install-recommends "${wanted[@]}") || fail "apt cannot resolve ${wanted[*]}"
@@ -40,7 +47,8 @@ unpack() {
     local all=("${wanted[@]}")
     while read -r package; do all+=("$package"); done < <(sed -nE 's/^Inst ([^ ]+) (\[[^]]*\] )?\(([^ ]+) .*/\1=\3/p' <<<"$plan")
     (cd "$tree.new/debs" && apt-get -qq -o APT::Sandbox::User=root download "${all[@]}") >&2 ||
-        fail "the packages of $name could not be fetched: $(printf '%s\n' "${all[@]}" | sort -u | tr '\n' ' ')"
+        fail "the packages of $name could not be fetched: $(printf '%s\n' "${all[@]}" | sort -u | tr '\n' ' ')" \
+            "(OXUV_NO_DOWNSTREAM=1 leaves these checks out of .ci/run)"
     for package in "$tree.new"/debs/*.deb; do
         dpkg-deb --fsys-tarfile "$package" | tar -x -C "$tree.new/root" --no-same-owner --keep-directory-symlink
     done

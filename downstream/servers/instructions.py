@@ -1,4 +1,7 @@
-"""How many instructions of libuv.so.1 the echo server takes for each request, by callgrind: the difference of two runs."""
+"""How many instructions of libuv.so.1 a server takes for each request, by callgrind: the difference of two runs.
+
+Arguments: the folder of the servers, http or echo.
+"""
 import glob
 import os
 import re
@@ -8,13 +11,21 @@ import subprocess
 import sys
 
 
-def echoed(port, count):
+FOLDER, KIND = sys.argv[1:]
+# Compiled code is no concern of the library, and callgrind slow with it.
+COMMAND, REQUEST, END = {
+    "http": (["node", "--jitless", "--no-warnings", FOLDER + "/http.js"], b"GET / HTTP/1.1\r\nhost: x\r\n\r\n", b"hello, world\n"),
+    "echo": (["/usr/bin/python3", FOLDER + "/echo.py"], b"0123456789abcdef" * 4, b"0123456789abcdef" * 4),
+}[KIND]
+
+
+def ask(port, count):
     with socket.create_connection(("127.0.0.1", port)) as each:
         for _ in range(count):
-            each.sendall(b"0123456789abcdef" * 4)
-            left = 64
-            while left:
-                left -= len(each.recv(64))
+            each.sendall(REQUEST)
+            got = b""
+            while not got.endswith(END):
+                got += each.recv(4096)
 
 
 def in_library(path):
@@ -39,9 +50,9 @@ def in_library(path):
 def run(count):
     for old in glob.glob("callgrind.out*"):
         os.unlink(old)
-    server = subprocess.Popen(["valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=callgrind.out", "/usr/bin/python3",
-                               sys.argv[1] + "/echo.py"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    echoed(int(server.stdout.readline()), count)
+    server = subprocess.Popen(["valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=callgrind.out", *COMMAND],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    ask(int(server.stdout.readline()), count)
     server.send_signal(signal.SIGTERM)
     server.wait(60)
     return in_library("callgrind.out")

@@ -29,7 +29,7 @@ pub struct uv_getaddrinfo_t {
     /// The loop it was made on.
     pub r#loop: *mut uv_loop_t,
     pub(crate) job: Place,
-    cb: uv_getaddrinfo_cb,
+    pub(crate) cb: uv_getaddrinfo_cb,
     /// Copies of what was asked, or null, in one piece of memory: [`Question`].
     question: *mut Question,
     _hostname: *mut c_char,

@@ -28,7 +28,7 @@ pub struct uv_getnameinfo_t {
     /// The loop it was made on.
     pub r#loop: *mut uv_loop_t,
     pub(crate) job: Place,
-    cb: uv_getnameinfo_cb,
+    pub(crate) cb: uv_getnameinfo_cb,
     storage: sockaddr_storage,
     flags: c_int,
     /// The host's name, once it was found. Programs read it.

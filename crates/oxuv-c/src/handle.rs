@@ -6,8 +6,8 @@ use std::ptr::null;
 use oxuv_core::{Errno, Key, Result};
 
 use crate::error::{code, ignored};
-use crate::kinds::has_descriptor;
 use crate::loop_::{Loop, User, with, with_core};
+use crate::poll::{UV_POLL, uv_poll_t};
 use crate::process::{CHILDLESS, make_closable};
 use crate::signal::{UV_SIGNAL, uv_signal_t};
 use crate::types::{
@@ -200,7 +200,7 @@ pub unsafe extern "C-unwind" fn uv_has_ref(handle: *const uv_handle_t) -> c_int 
     (referenced == Ok(true)).into()
 }
 
-/// The descriptor of a TCP, UDP or poll handle.
+/// The descriptor of a TCP, pipe, terminal, UDP or poll handle.
 ///
 /// UV_EINVAL for other kinds; UV_EBADF when there is none (yet), and for a closing handle.
 ///
@@ -210,13 +210,18 @@ pub unsafe extern "C-unwind" fn uv_has_ref(handle: *const uv_handle_t) -> c_int 
 pub unsafe extern "C-unwind" fn uv_fileno(handle: *const uv_handle_t, fd: *mut c_int) -> c_int {
     // SAFETY: the same is asked of our caller.
     unsafe {
-        if fd.is_null() || !has_descriptor((*handle).r#type) {
-            return Errno::EINVAL.code();
+        // What programs are shown is what the core has. The core is not asked: uvloop asks for each request it answers.
+        let number = match (*handle).r#type {
+            _ if fd.is_null() => return Errno::EINVAL.code(),
+            UV_NAMED_PIPE | UV_TCP | UV_TTY => (*handle.cast::<uv_stream_t>()).io_watcher.fd,
+            UV_UDP => (*handle.cast::<uv_udp_t>()).io_watcher.fd,
+            UV_POLL => (*handle.cast::<uv_poll_t>()).io_watcher.fd,
+            _ => return Errno::EINVAL.code(),
+        };
+        if number < 0 || (*handle).flags & CLOSING != 0 {
+            return Errno::EBADF.code();
         }
-        match with_open(handle, |core, key| core.descriptor_number(key)) {
-            Ok(number) => *fd = number,
-            Err(_) => return Errno::EBADF.code(),
-        }
+        *fd = number;
     }
     0
 }

@@ -48,7 +48,6 @@ const REQUESTS: [Kind; 10] = [
     (c"random", 144),
 ];
 
-const UV_POLL: uv_handle_type = 8;
 /// No handle: what `uv_guess_handle` says of a regular file.
 const UV_FILE: uv_handle_type = 17;
 /// No handle at all.
@@ -61,11 +60,6 @@ fn find(kinds: &'static [Kind], number: u32) -> Option<&'static Kind> {
 /// The name of a kind of handles.
 pub(crate) fn handle_name(r#type: uv_handle_type) -> Option<&'static CStr> {
     find(&HANDLES, r#type).map(|&(name, _)| name)
-}
-
-/// True for the kinds that have a descriptor which [`uv_fileno`](crate::uv_fileno) tells.
-pub(crate) fn has_descriptor(r#type: uv_handle_type) -> bool {
-    matches!(r#type, UV_NAMED_PIPE | UV_POLL | UV_TCP | UV_TTY | UV_UDP)
 }
 
 /// The size of a handle of this kind in bytes, `SIZE_MAX` for a number that is no kind.

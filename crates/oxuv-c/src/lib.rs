@@ -30,11 +30,15 @@ mod getaddrinfo;
 mod getnameinfo;
 mod handle;
 mod if_name;
+#[cfg(not(miri))]
+mod inquiry;
 mod job;
 mod kinds;
 #[path = "loop.rs"]
 mod loop_;
 mod memory;
+#[cfg(not(miri))]
+mod observe;
 mod options;
 mod pipe;
 mod poll;
@@ -45,6 +49,8 @@ mod run;
 mod signal;
 mod socket;
 mod stream;
+#[cfg(not(miri))]
+mod symbol;
 mod system;
 mod tcp;
 mod tcp_connect;

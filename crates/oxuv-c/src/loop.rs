@@ -138,7 +138,11 @@ pub unsafe extern "C-unwind" fn uv_loop_init(loop_: *mut uv_loop_t) -> c_int {
     let made: Result<_> = guard(|| {
         let core =
             Core::new(kernel::new()?, Config { grain: MILLISECOND, reaps_orphans: false, opens_pipes_always: true })?;
-        boxed(core)
+        let place = boxed(core)?;
+        #[cfg(not(miri))]
+        // SAFETY: a core that nobody else knows of yet.
+        crate::observe::begin(unsafe { &mut *place });
+        Ok(place)
     });
     let core = match made {
         Ok(core) => core,

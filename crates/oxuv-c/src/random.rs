@@ -26,7 +26,7 @@ pub struct uv_random_t {
     status: c_int,
     buf: *mut c_void,
     buflen: usize,
-    cb: uv_random_cb,
+    pub(crate) cb: uv_random_cb,
     pub(crate) job: Place,
 }
 

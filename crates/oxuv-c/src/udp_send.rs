@@ -37,7 +37,7 @@ pub struct uv_udp_send_t {
     /// Room for a copy of the caller's array: `bufsml` if it fits there, else memory of its own.
     bufs: *mut uv_buf_t,
     _status: isize,
-    send_cb: uv_udp_send_cb,
+    pub(crate) send_cb: uv_udp_send_cb,
     bufsml: [uv_buf_t; 4],
 }
 

@@ -89,6 +89,7 @@ mod udp_segments;
 mod udp_send;
 mod watch;
 mod watcher;
+mod why_alive;
 mod write;
 
 pub use async_::AsyncSender;
@@ -107,4 +108,5 @@ pub use tty::NewTty;
 pub use turn::{Ahead, Phase, Suspended};
 pub use udp_recv::DATAGRAM_SIZE;
 pub use udp_send::Target;
+pub use why_alive::{Alive, Doing};
 pub use write::{Progress, Refused};

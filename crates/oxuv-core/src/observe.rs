@@ -1,14 +1,16 @@
 //! Looking on: what a loop does is told to an observer, turn by turn, phase by phase, callback by callback.
 //!
 //! A callback lasts from the return of [`Core::next`] to its next call, so the core can time callbacks without knowing them.
-//! The driver of an unobserved loop looks at one pointer for each event; for an observed one there is a way of its own through
-//! the phases, and quick ways from one event to the next of its kind are closed.
+//! The driver of an unobserved loop looks at a pointer when it has found an event. An observed one is put into a phase of its own
+//! during callbacks, so that the next call goes out of its way. Which phase and turn it is, an observed one
+//! finds out from the events and the waits, so the phases know nothing of observers. Quick ways from one event to the next of
+//! its kind are closed.
 
 use std::fmt;
 
 use crate::kernel::Kernel;
 use crate::slots::Walk;
-use crate::{Buffers, Core, Event, Key, Kind, Lane, Phase};
+use crate::{Alive, Buffers, Core, Event, Key, Kind, Lane, Phase};
 
 /// One wait of the poll phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +46,7 @@ pub trait Observer<U>: fmt::Debug {
     /// A turn begins: the how manieth of the loop.
     fn turn_begun(&mut self, number: u64, at: u64);
 
-    /// A phase begins that has something to do, and what was before it is over. Poll and timers have always.
+    /// A phase begins that has something to do, and what was before it is over. Poll has always.
     fn phase_begun(&mut self, phase: Phase, at: u64);
 
     /// The loop is going to wait. Phase: poll.
@@ -64,6 +66,40 @@ pub trait Observer<U>: fmt::Debug {
 
     /// The run is over.
     fn run_ended(&mut self, at: u64);
+
+    /// Whether to tell it now what keeps the loop alive. Asked after each wait.
+    fn asks_why_alive(&mut self) -> bool {
+        false
+    }
+
+    /// One of what keeps the loop alive; `None` when it has been told of all.
+    fn keeper(&mut self, keeper: Option<&Alive<U>>) {
+        let _ = keeper;
+    }
+}
+
+/// What an observer has been told of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Told {
+    /// How many callbacks are not over: those of outer runs, and one of this.
+    callbacks: u32,
+    /// The phase in which the callback is that runs.
+    phase_under_way: Option<Phase>,
+    /// The phase, and the number of its turn.
+    phase: Option<Phase>,
+    turn: u64,
+}
+
+impl Told {
+    /// A run begins, perhaps in a callback of another one.
+    pub(crate) fn begin_run(&mut self) {
+        (self.phase_under_way, self.phase) = (None, None);
+    }
+
+    /// Another run had so many turns meanwhile.
+    pub(crate) fn skip(&mut self, turns: u64) {
+        self.turn += turns;
+    }
 }
 
 /// What a callback tells of.
@@ -133,7 +169,7 @@ impl Phase {
     /// Its name, in small letters.
     pub fn name(self) -> &'static str {
         match self {
-            Phase::TurnBegun | Phase::Over => "none",
+            Phase::TurnBegun | Phase::Over | Phase::Told => "none",
             Phase::Pending | Phase::PendingAfterPoll => "pending",
             Phase::Idle => "idle",
             Phase::Prepare => "prepare",
@@ -226,7 +262,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Has this observer told what the loop does from now on; `None` for nobody. Within a callback, too: then that one is not told
     /// of. The observer before it comes back.
     pub fn observe(&mut self, observer: Option<Box<dyn Observer<U>>>) -> Option<Box<dyn Observer<U>>> {
-        (self.turn.open_callbacks, self.turn.has_callback) = (0, false);
+        let phase_under_way = self.turn.told.phase_under_way;
+        self.turn.told = Told { phase_under_way, ..Told::default() };
         if observer.is_some() {
             self.poll.is_careful = true;
             self.kernel.measure_jobs();
@@ -244,29 +281,40 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.observing.is_some()
     }
 
-    /// As [`Core::next`], of a loop that is observed.
+    /// Before the next event is looked for: the callback is over. The phase in which it was.
     #[cold]
     #[inline(never)]
-    pub(crate) fn next_observed(&mut self) -> Option<Event<U>> {
-        let now = self.kernel.now();
-        if self.turn.has_callback {
-            self.turn.has_callback = false;
-            let depth = self.turn.open_callbacks;
-            self.turn.open_callbacks = depth.saturating_sub(1);
+    pub(crate) fn before_next(&mut self) -> Phase {
+        self.slots.take_walk_up();
+        let told = &mut self.turn.told;
+        self.turn.phase = told.phase_under_way.unwrap_or(Phase::Over);
+        let depth = told.callbacks;
+        told.callbacks = depth.saturating_sub(1);
+        if depth > 0 {
+            let now = self.kernel.now();
             if let Some(observer) = &mut self.observing {
                 observer.callback_ended(depth, now);
             }
         }
-        let event = match self.step_watchers() {
-            Some(event) => Some(event),
-            None => self.advance::<true>(),
-        };
+        self.turn.phase
+    }
+
+    /// An event was found: its callback begins. Or none was, and the run is over.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn after_next(&mut self, event: Option<Event<U>>) -> Option<Event<U>> {
+        if event.is_some() {
+            self.tell_phase(self.turn.phase);
+        }
         let now = self.kernel.now();
         let Some(observer) = &mut self.observing else { return event };
         if let Some(event) = &event {
-            self.turn.open_callbacks += 1;
-            self.turn.has_callback = true;
-            observer.callback_begun(event, self.turn.open_callbacks, now);
+            let told = &mut self.turn.told;
+            told.callbacks += 1;
+            told.phase_under_way = Some(self.turn.phase);
+            self.turn.phase = Phase::Told;
+            self.slots.put_walk_by();
+            observer.callback_begun(event, told.callbacks, now);
         } else {
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
             observer.run_ended(now);
@@ -274,7 +322,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         event
     }
 
-    fn step_watchers(&mut self) -> Option<Event<U>> {
+    /// Tells of a phase, and of a turn that begins with it.
+    fn tell_phase(&mut self, phase: Phase) {
+        // A turn is counted when it polls.
+        let turn = self.turn.count + u64::from(phase < Phase::Poll);
+        let told = &mut self.turn.told;
+        let is_new = turn != told.turn && phase != Phase::FirstTimers;
+        if !is_new && told.phase == Some(phase) {
+            return;
+        }
+        told.phase = Some(phase);
+        let now = self.kernel.now();
+        let Some(observer) = &mut self.observing else { return };
+        if is_new {
+            told.turn = turn;
+            observer.turn_begun(turn, now);
+        }
+        observer.phase_begun(phase, now);
+    }
+
+    /// The next idle, prepare or check handle of the phase under way.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn step_watchers(&mut self) -> Option<Event<U>> {
         let index = self.slots.step(Walk::Watchers)?;
         let (key, user) = (self.slots.key(index), self.slots[index].user);
         Some(match self.slots[index].kind {
@@ -284,23 +354,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         })
     }
 
-    pub(crate) fn observe_phase(&mut self, phase: Phase) {
-        let now = self.kernel.now();
-        if let Some(observer) = &mut self.observing {
-            observer.phase_begun(phase, now);
-        }
-    }
-
-    pub(crate) fn observe_turn(&mut self) {
-        let now = self.kernel.now();
-        if let Some(observer) = &mut self.observing {
-            observer.turn_begun(self.turn.count + 1, now);
-        }
-    }
-
     /// As [`Core::wait_unobserved`], and tells of it; and of the jobs that have come back meanwhile.
     #[cold]
     pub(crate) fn wait_observed(&mut self, timeout: Option<u64>) {
+        self.tell_phase(Phase::Poll);
         let begun = self.kernel.now();
         if let Some(observer) = &mut self.observing {
             observer.wait_begun(timeout, begun);
@@ -309,6 +366,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(observer) = &mut self.observing {
             observer.waited(Wait { begun, ended: self.now, timeout, ready: self.poll.len });
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
+            if observer.asks_why_alive() {
+                self.tell_keepers();
+            }
         }
+    }
+
+    fn tell_keepers(&mut self) {
+        let Some(mut observer) = self.observing.take() else { return };
+        self.why_alive(|keeper| observer.keeper(Some(&keeper)));
+        observer.keeper(None);
+        self.observing = Some(observer);
     }
 }

@@ -134,12 +134,14 @@ pub(crate) enum Walk {
     Asyncs,
     /// All handles: the walk that was last stepped, see [`AllHandles`].
     Handles,
+    /// That of watchers, while a callback runs that an observer has been told of.
+    Told,
 }
 
 impl Walk {
     const fn set(self) -> usize {
         match self {
-            Walk::Watchers | Walk::Asyncs => PHASE,
+            Walk::Watchers | Walk::Asyncs | Walk::Told => PHASE,
             Walk::Handles => ALL,
         }
     }
@@ -187,7 +189,7 @@ pub(crate) struct Slots<U> {
     free: u32,
     /// For each [`Walk`] the element that it comes to next. Taking that one out of its list moves the cursor on; a
     /// sentinel when the walk is over.
-    cursors: [u32; 3],
+    cursors: [u32; 4],
     /// The walks over all handles that have begun so far, and the one among them that has the cursor.
     walks: u32,
     walking: u32,
@@ -210,7 +212,7 @@ impl<U: Copy + Default> Slots<U> {
         let mut slots = Vec::new();
         slots.try_reserve(SENTINELS as usize)?;
         slots.extend((0..SENTINELS).map(sentinel));
-        let cursors = [List::Handles as u32; 3];
+        let cursors = [List::Handles as u32; 4];
         Ok(Slots { slots, free: SENTINELS, cursors, walks: 0, walking: 0, occupied: 0 })
     }
 
@@ -369,7 +371,7 @@ impl<U: Copy + Default> Slots<U> {
     #[inline]
     pub(crate) fn unlink<const SET: usize>(&mut self, index: u32) {
         let Link { next, prev } = self[index].links[SET];
-        for walk in [Walk::Watchers, Walk::Asyncs, Walk::Handles] {
+        for walk in [Walk::Watchers, Walk::Asyncs, Walk::Handles, Walk::Told] {
             if walk.set() == SET && self.cursors[walk as usize] == index {
                 self.cursors[walk as usize] = next;
             }
@@ -479,6 +481,17 @@ impl<U: Copy + Default> Slots<U> {
     pub(crate) fn end_walks(&mut self) {
         self.cursors[Walk::Watchers as usize] = List::Handles as u32;
         self.cursors[Walk::Asyncs as usize] = List::Handles as u32;
+        self.cursors[Walk::Told as usize] = List::Handles as u32;
+    }
+
+    /// Puts the walk over watchers by: whoever steps it finds it over, until [`Slots::take_walk_up`].
+    pub(crate) fn put_walk_by(&mut self) {
+        self.cursors[Walk::Told as usize] = std::mem::replace(&mut self.cursors[Walk::Watchers as usize], 0);
+    }
+
+    /// Takes up the walk over watchers that was put by.
+    pub(crate) fn take_walk_up(&mut self) {
+        self.cursors[Walk::Watchers as usize] = std::mem::replace(&mut self.cursors[Walk::Told as usize], 0);
     }
 }
 

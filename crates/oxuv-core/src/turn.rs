@@ -8,6 +8,7 @@
 use oxuv_os::Result;
 
 use crate::kernel::Kernel;
+use crate::observe::Told;
 use crate::slots::{List, Walk};
 use crate::{Buffers, Core, Event, Key, Kind, Mode};
 
@@ -36,6 +37,8 @@ pub enum Phase {
     FirstTimers,
     /// No run is under way, or it is over.
     Over,
+    /// A callback runs that an observer has been told of; which phase it is in is kept elsewhere.
+    Told,
 }
 
 /// Pending's rounds after poll: enough to let writes lead to writes, not enough to keep the loop from turning.
@@ -47,7 +50,7 @@ pub struct Suspended(Turn);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn {
-    phase: Phase,
+    pub(crate) phase: Phase,
     mode: Mode,
     pub(crate) stop: bool,
     /// What the run will return.
@@ -59,10 +62,8 @@ pub(crate) struct Turn {
     pub(crate) count: u64,
     /// Which run this is of those that are nested.
     run: u32,
-    /// How many callbacks an observer has been told of that are not over: those of outer runs, and one of this.
-    pub(crate) open_callbacks: u32,
-    /// One of them is this run's.
-    pub(crate) has_callback: bool,
+    /// What an observer has been told.
+    pub(crate) told: Told,
 }
 
 /// What of a turn is still to come: for a front that has work of its own to do before the wait, or after it.
@@ -79,18 +80,8 @@ pub enum Ahead {
 impl Default for Turn {
     fn default() -> Self {
         let (phase, mode) = (Phase::Over, Mode::Default);
-        Turn {
-            phase,
-            mode,
-            stop: false,
-            alive: false,
-            may_wait: false,
-            pending_rounds: 0,
-            count: 0,
-            run: 0,
-            open_callbacks: 0,
-            has_callback: false,
-        }
+        let told = Told::default();
+        Turn { phase, mode, stop: false, alive: false, may_wait: false, pending_rounds: 0, count: 0, run: 0, told }
     }
 }
 
@@ -108,13 +99,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.update_time();
         }
         self.turn.phase = Phase::FirstTimers;
-        self.turn.has_callback = false;
+        self.turn.told.begin_run();
         if mode == Mode::Default && self.turn.alive && !self.turn.stop {
             self.update_time();
             self.begin_timers();
-            if self.is_observed() {
-                self.observe_phase(Phase::FirstTimers);
-            }
         }
     }
 
@@ -148,26 +136,35 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// takes. For when [`Core::next_watcher`] has none.
     #[inline]
     pub fn next_other(&mut self) -> Option<Event<U>> {
-        if self.is_observed() { self.next_observed() } else { self.advance::<false>() }
+        let event = self.advance();
+        // By value: an event whose address is known would have to be in memory, also for those who are not observed.
+        if self.is_observed() { self.after_next(event) } else { event }
     }
 
-    /// Goes through the phases to the next event, and has an observer told of them if there is one.
-    #[inline(always)] // Of its two callers one is in every turn.
-    pub(crate) fn advance<const OBSERVED: bool>(&mut self) -> Option<Event<U>> {
+    /// Goes through the phases to the next event.
+    #[inline(always)] // It has one caller, and is of the driver's.
+    fn advance(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
         loop {
             if at >= Phase::Timers {
-                if at == Phase::Over {
+                if at >= Phase::Over {
+                    if at == Phase::Told {
+                        at = self.before_next();
+                        if let Some(event) = self.step_watchers() {
+                            return Some(event);
+                        }
+                        continue;
+                    }
                     return None;
                 }
                 if let Some(event) = self.next_timer() {
                     return Some(event);
                 }
-                at = if at == Phase::Timers { self.end_turn::<OBSERVED>() } else { self.begin_turn::<OBSERVED>() };
+                at = if at == Phase::Timers { self.end_turn() } else { self.begin_turn() };
                 continue;
             }
             if at < Phase::Pending && self.begin_pending() {
-                at = self.enter::<OBSERVED>(Phase::Pending);
+                at = self.enter(Phase::Pending);
             }
             if at == Phase::Pending
                 && let Some(event) = self.next_pending()
@@ -177,23 +174,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             if at < Phase::Idle
                 && let Some((key, user)) = self.begin_watchers(List::Idle)
             {
-                self.enter::<OBSERVED>(Phase::Idle);
+                self.enter(Phase::Idle);
                 return Some(Event::Idle { key, user });
             }
             if at < Phase::Prepare
                 && let Some((key, user)) = self.begin_watchers(List::Prepare)
             {
-                self.enter::<OBSERVED>(Phase::Prepare);
+                self.enter(Phase::Prepare);
                 return Some(Event::Prepare { key, user });
             }
-            if at < Phase::Poll {
-                if OBSERVED {
-                    // It begins with the wait.
-                    self.observe_phase(Phase::Poll);
-                }
-                if self.begin_poll() {
-                    at = self.enter::<false>(Phase::Poll);
-                }
+            if at < Phase::Poll && self.begin_poll() {
+                at = self.enter(Phase::Poll);
             }
             if at == Phase::Poll
                 && let Some(event) = self.next_ready()
@@ -201,7 +192,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 return Some(event);
             }
             if at < Phase::PendingAfterPoll && self.begin_pending_round() {
-                at = self.enter::<OBSERVED>(Phase::PendingAfterPoll);
+                at = self.enter(Phase::PendingAfterPoll);
             }
             if at == Phase::PendingAfterPoll
                 && let Some(event) = self.next_pending_rounds()
@@ -211,46 +202,39 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             if at < Phase::Check
                 && let Some((key, user)) = self.begin_watchers(List::Check)
             {
-                self.enter::<OBSERVED>(Phase::Check);
+                self.enter(Phase::Check);
                 return Some(Event::Check { key, user });
             }
             if at < Phase::Closing && self.begin_closing() {
-                at = self.enter::<OBSERVED>(Phase::Closing);
+                at = self.enter(Phase::Closing);
             }
             if at == Phase::Closing
                 && let Some(event) = self.next_closing()
             {
                 return Some(event);
             }
-            at = self.enter::<OBSERVED>(Phase::Timers);
+            at = self.enter(Phase::Timers);
             self.update_time();
             self.begin_timers();
         }
     }
 
     #[inline]
-    fn enter<const OBSERVED: bool>(&mut self, phase: Phase) -> Phase {
-        if OBSERVED {
-            self.observe_phase(phase);
-        }
+    fn enter(&mut self, phase: Phase) -> Phase {
         self.turn.phase = phase;
         phase
     }
 
     /// A turn is over: is there another?
-    fn end_turn<const OBSERVED: bool>(&mut self) -> Phase {
+    fn end_turn(&mut self) -> Phase {
         self.turn.alive = self.alive();
-        let goes_on = self.turn.mode == Mode::Default && self.poll.fault.is_none();
-        if goes_on { self.begin_turn::<OBSERVED>() } else { self.finish() }
+        if self.turn.mode == Mode::Default && self.poll.fault.is_none() { self.begin_turn() } else { self.finish() }
     }
 
     /// Before a turn: shall it be?
-    fn begin_turn<const OBSERVED: bool>(&mut self) -> Phase {
+    fn begin_turn(&mut self) -> Phase {
         if !self.turn.alive || self.turn.stop {
             return self.finish();
-        }
-        if OBSERVED {
-            self.observe_turn();
         }
         self.turn.may_wait = match self.turn.mode {
             Mode::Default => true,
@@ -263,7 +247,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     fn finish(&mut self) -> Phase {
         self.turn.stop = false;
-        self.enter::<false>(Phase::Over)
+        self.enter(Phase::Over)
     }
 
     /// Begins a walk over the handles of a phase, and gives the first.
@@ -316,14 +300,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn suspend(&mut self) -> Suspended {
         let turn = self.turn;
         self.abandon();
-        self.turn.open_callbacks = turn.open_callbacks;
+        self.turn.told = turn.told;
         Suspended(turn)
     }
 
     /// After the inner run has ended: the outer one goes on with the rest of its phase, then of its turn. It is not
     /// stopped any more, since the inner run has taken that to heart.
     pub fn resume(&mut self, outer: Suspended) {
-        self.turn = Turn { stop: false, count: self.turn.count, ..outer.0 };
+        let count = self.turn.count;
+        let mut turn = Turn { stop: false, count, ..outer.0 };
+        turn.told.skip(count.wrapping_sub(outer.0.count));
+        self.turn = turn;
     }
 
     /// The number of the run under way. While it is another than the one that its driver found after [`Core::begin`], the run
@@ -347,7 +334,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return;
         }
         self.turn.phase = Phase::Over;
-        (self.turn.open_callbacks, self.turn.has_callback) = (0, false);
+        self.turn.told = Told::default();
         self.slots.end_walks();
         self.abandon_timers();
         self.abandon_step();

@@ -92,9 +92,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// callbacks run in every turn, and need less than an event.
     #[inline]
     pub fn next_watcher(&mut self) -> Option<(Key, Kind, U)> {
-        if self.is_observed() {
-            return None;
-        }
         let index = self.slots.step(Walk::Watchers)?;
         let slot = &self.slots[index];
         Some((self.slots.key(index), slot.kind, slot.user))

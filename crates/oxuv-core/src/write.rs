@@ -439,7 +439,8 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Bu
                 Medium::File | Medium::Terminal => kernel.write(fd, bytes),
             }
         }
-        2..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
+        2..=4 => gather::<4, K>(kernel, fd, medium, buffers, at),
+        5..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
         _ => gather::<GATHER, K>(kernel, fd, medium, buffers, at),
     };
     match sent {

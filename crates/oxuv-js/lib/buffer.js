@@ -196,7 +196,7 @@ function inspectBuffer(recurseTimes, options) {
   let text = textOf(plain(this, 0, shown), 'hex').replace(/(.{2})/g, '$1 ').trim();
   const rest = this.length - shown;
   if (rest > 0) text += ` ... ${rest} more byte${rest > 1 ? 's' : ''}`;
-  if (options) {
+  if (options && this.length <= types.internal.MANY) {
     // Properties of the script's own.
     const extras = options.showHidden ? Reflect.ownKeys(this) : Object.keys(this);
     const own = extras.filter((key) => typeof key === 'symbol' || !/^\d+$/.test(key));

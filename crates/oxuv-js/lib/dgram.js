@@ -8,6 +8,7 @@ const net = binding('net');
 const { codes } = require('internal/codes');
 const { exceptionWithHostPort } = require('internal/net/errors');
 const { errnoException } = require('internal/net/errors');
+const { publish } = require('internal/observed');
 const { deprecate } = require('internal/util_functions');
 const { validateAbortSignal, validateFunction, validatePort, validateString } = require('internal/validators');
 const { kState, UNBOUND, BINDING, BOUND, DISCONNECTED, CONNECTING, CONNECTED, newHandle } = require('internal/dgram/state');
@@ -37,6 +38,7 @@ class Socket extends EventEmitter {
       sendBufferSize: options.sendBufferSize,
     };
     if (options.signal !== undefined) closeOnAbort(this, options.signal);
+    publish('udp.socket', { socket: this });
   }
 
   bind(port, address, ...rest) {

@@ -4,7 +4,7 @@
 const { codes } = require('internal/codes');
 const { validateFunction } = require('internal/validators');
 
-const channels = new Map();
+const { channels } = require('internal/observed');
 
 class Channel {
   #subscribers = [];

@@ -4,6 +4,7 @@
 const { Socket } = require('internal/net/socket');
 const { Server } = require('internal/net/server');
 const { normalizeArgs } = require('internal/net/arguments');
+const { publish } = require('internal/observed');
 const { isIP } = binding('net');
 
 function createServer(options, connectionListener) {
@@ -14,6 +15,7 @@ function connect(...args) {
   const normalized = normalizeArgs(args);
   const [options] = normalized;
   const socket = new Socket(options);
+  publish('net.client.socket', { socket });
   if (options.timeout) socket.setTimeout(options.timeout);
   return socket.connect(normalized);
 }

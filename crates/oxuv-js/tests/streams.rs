@@ -138,6 +138,28 @@ fn keys_come_one_by_one_in_raw_mode() {
 }
 
 #[test]
+fn a_signal_that_ends_the_program_leaves_the_terminal_as_it_was() {
+    use rustix::process::{Pid, Signal, kill_process};
+    for (code, signal) in [
+        ("", Signal::TERM),
+        ("", Signal::INT),
+        (
+            "const f = () => {}; process.on('SIGINT', f); process.stdin.setRawMode(true); process.off('SIGINT', f)",
+            Signal::INT,
+        ),
+    ] {
+        let mut session =
+            on_terminal(&format!("{code}; process.stdin.setRawMode(true).resume(); console.log('ready')"));
+        session.expect("ready");
+        assert!(!tcgetattr(&session.terminal).unwrap().local_modes.contains(LocalModes::ICANON));
+        let master = session.terminal.try_clone().unwrap();
+        kill_process(Pid::from_child(&session.child), signal).unwrap();
+        assert_eq!(session.end().signal(), Some(signal.as_raw()), "{code}");
+        assert!(tcgetattr(&master).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO), "{code}");
+    }
+}
+
+#[test]
 fn a_terminal_has_a_size_and_tells_of_another() {
     let mut session = on_terminal(
         "const { stdout } = process; console.log(stdout.isTTY, process.stdin.isTTY, require('tty').isatty(1)); \

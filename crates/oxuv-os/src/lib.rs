@@ -22,6 +22,7 @@ pub mod fork;
 pub mod fs;
 pub mod inotify;
 pub mod interface;
+mod journal;
 mod link_local;
 pub mod names;
 pub mod net;
@@ -43,8 +44,9 @@ mod wake;
 
 pub use address::{Address, AddressRef, AsAddress, InternetAddress};
 pub use descriptor::{Descriptor, Spare, Standard, check_open, set_blocking, set_nonblocking, take_inherited};
-pub use descriptor_kind::DescriptorKind;
+pub use descriptor_kind::{DescriptorKind, is_listener};
 pub use errno::{Errno, Result};
+pub use journal::Journal;
 pub use shared::Shared;
 pub use start::Thread;
 pub use timer_descriptor::{TimerClock, TimerDescriptor};

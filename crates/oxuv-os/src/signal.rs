@@ -26,7 +26,7 @@ pub const LAST: i32 = 64;
 
 pub use libc::{
     SIGALRM as ALRM, SIGCHLD as CHLD, SIGCONT as CONT, SIGHUP as HUP, SIGINT as INT, SIGPIPE as PIPE, SIGQUIT as QUIT,
-    SIGTERM as TERM, SIGTSTP as TSTP, SIGUSR1 as USR1, SIGUSR2 as USR2, SIGWINCH as WINCH,
+    SIGTERM as TERM, SIGTSTP as TSTP, SIGUSR1 as USR1, SIGUSR2 as USR2, SIGWINCH as WINCH, SIGXFSZ as XFSZ,
 };
 
 /// The number of a real-time signal, counted from 0; `None` if there are not so many.
@@ -43,6 +43,40 @@ pub fn raise(number: i32) -> Result<()> {
     // SAFETY: a number. What comes of it the process has said by its actions.
     let refused = unsafe { libc::pthread_kill(libc::pthread_self(), number) };
     if refused != 0 { Err(Errno::from_raw(refused)) } else { Ok(()) }
+}
+
+/// Has a signal ignored that would have its default action, as long as no loop watches it. Children that are
+/// [spawned](crate::spawn) have the default action.
+///
+/// # Errors
+/// EINVAL for a number that is no signal, SIGKILL, SIGSTOP, and those that the C library keeps for itself.
+pub fn ignore(number: i32) -> Result<()> {
+    replace_default(number, libc::SIG_IGN, 0)
+}
+
+/// Has a signal that ends the process by its default action [give the terminal its settings back](crate::tty::reset_mode) before
+/// that. Where the signal is ignored, has another handler or is watched by a loop, nothing else becomes of it; once the last
+/// loop stops watching it, this goes for it again.
+///
+/// # Errors
+/// As [`ignore`].
+pub fn reset_terminal_before(number: i32) -> Result<()> {
+    replace_default(number, end as *const () as libc::sighandler_t, libc::SA_RESETHAND | libc::SA_ONSTACK)
+}
+
+fn replace_default(number: i32, handler: libc::sighandler_t, flags: libc::c_int) -> Result<()> {
+    action::prepare_for_forks()?;
+    // SAFETY: zero is a value for all its fields.
+    let mut new: libc::sigaction = unsafe { std::mem::zeroed() };
+    (new.sa_sigaction, new.sa_flags) = (handler, flags);
+    action::replace_default(&Lock::take(), number, &new)
+}
+
+/// The handler of what ends the process: the default action is back when it runs, and comes when it returns.
+extern "C" fn end(number: libc::c_int) {
+    // One who is changing a mode at this moment has the terminal stay as it is.
+    let _ = crate::tty::reset_mode();
+    let _ = raise(number);
 }
 
 /// How a loop watches a signal.

@@ -50,6 +50,7 @@ impl Async {
     /// # Errors
     /// ENOMEM; EINVAL when the loop is gone.
     #[doc(alias = "uv_async_init")]
+    #[track_caller]
     pub fn new(owner: &LoopRef, callback: impl FnMut(&Async) + 'static) -> Result<Async> {
         let handle = Handle::make(owner, |core| core.async_init(0))?;
         handle.set_callback(Callback::Async(repeated(callback)));

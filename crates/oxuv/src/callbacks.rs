@@ -13,6 +13,7 @@ use slab::Slab;
 
 use crate::drive::Subjects;
 use crate::net::Gate;
+use crate::observe::Places;
 use crate::work::OnJob;
 use crate::{
     Async, Check, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Idle, Poll, Prepare, Process,
@@ -77,6 +78,10 @@ pub(crate) struct Callbacks {
     sends: RefCell<Slab<OnSent>>,
     /// The same for jobs.
     jobs: RefCell<Slab<OnJob>>,
+    /// Where handles were made, by the index of their keys.
+    pub(crate) made: Places,
+    /// The same for jobs, by their numbers.
+    pub(crate) submitted: Places,
 }
 
 impl Callbacks {

@@ -62,6 +62,7 @@ impl FsEvent {
     /// # Errors
     /// ENOMEM; EINVAL when the loop is gone.
     #[doc(alias = "uv_fs_event_init")]
+    #[track_caller]
     pub fn new(owner: &LoopRef) -> Result<FsEvent> {
         Ok(FsEvent(Handle::make(owner, |core| core.fs_event_init(0))?))
     }

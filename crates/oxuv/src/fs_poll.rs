@@ -62,6 +62,7 @@ impl FsPoll {
     /// # Errors
     /// ENOMEM; EINVAL when the loop is gone.
     #[doc(alias = "uv_fs_poll_init")]
+    #[track_caller]
     pub fn new(owner: &LoopRef) -> Result<FsPoll> {
         Ok(FsPoll(Handle::make(owner, |core| core.fs_poll_init(0))?))
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::os::fd::RawFd;
+use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -33,8 +34,12 @@ impl Handle {
     }
 
     /// Makes a handle, asking the loop's core for its key.
+    #[track_caller]
     pub(crate) fn make(owner: &LoopRef, init: impl FnOnce(&mut Core) -> Result<Key>) -> Result<Handle> {
-        Ok(Handle::new(owner, owner.0.with(init)?))
+        let place = Location::caller();
+        let (key, now) = owner.0.with(|core| Ok((init(core)?, core.time())))?;
+        owner.0.callbacks.made.set(key.index(), place, now);
+        Ok(Handle::new(owner, key))
     }
 
     /// Asks the core one thing about this handle.

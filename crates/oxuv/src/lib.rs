@@ -63,6 +63,7 @@ mod loop_;
 mod names;
 pub mod net;
 pub mod node;
+pub mod observe;
 mod pipe;
 mod poll;
 pub mod process;

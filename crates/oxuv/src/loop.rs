@@ -74,12 +74,14 @@ impl Inner {
         }
     }
 
-    /// Asks the core one thing. Nothing of the user's runs meanwhile but the `as_ref` of what is written.
+    /// Asks the core one thing. Nothing of the user's runs meanwhile but the `as_ref` of what is written. EBUSY for an
+    /// observer's closure, which runs while the core is asked what is next.
     #[inline]
     pub(crate) fn with<T>(&self, ask: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
-        match self.core.borrow_mut().as_mut() {
-            Some(core) => ask(core),
-            None => Err(Errno::EINVAL),
+        match self.core.try_borrow_mut().as_deref_mut() {
+            Ok(Some(core)) => ask(core),
+            Ok(None) => Err(Errno::EINVAL),
+            Err(_) => Err(Errno::EBUSY),
         }
     }
 }

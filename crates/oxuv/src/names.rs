@@ -35,6 +35,7 @@ impl LoopRef {
     /// EINVAL for neither host nor service, for a host's name that is longer than 255 bytes, empty or cannot be encoded, and
     /// for a zero byte; names are never cut. Else as [`LoopRef::work`].
     #[doc(alias = "uv_getaddrinfo")]
+    #[track_caller]
     pub fn lookup<'a>(
         &self,
         host: impl Into<Option<&'a str>>,
@@ -60,6 +61,7 @@ impl LoopRef {
     /// # Errors
     /// As [`LoopRef::work`].
     #[doc(alias = "uv_getnameinfo")]
+    #[track_caller]
     pub fn lookup_name(
         &self,
         address: SocketAddr,

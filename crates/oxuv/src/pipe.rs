@@ -130,6 +130,7 @@ impl Pipe {
     /// # Errors
     /// ENOMEM; EINVAL when the loop is gone.
     #[doc(alias = "uv_pipe_init")]
+    #[track_caller]
     pub fn new(owner: &LoopRef) -> Result<Pipe> {
         Ok(Pipe(Handle::make(owner, |core| core.pipe_init(0, false))?))
     }
@@ -139,6 +140,7 @@ impl Pipe {
     /// # Errors
     /// As [`Pipe::new`].
     #[doc(alias = "uv_pipe_init")]
+    #[track_caller]
     pub fn for_handles(owner: &LoopRef) -> Result<Pipe> {
         Ok(Pipe(Handle::make(owner, |core| core.pipe_init(0, true))?))
     }

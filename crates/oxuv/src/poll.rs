@@ -50,6 +50,7 @@ impl Poll {
     /// ENOMEM; EINVAL when the loop is gone.
     #[doc(alias = "uv_poll_init")]
     #[doc(alias = "uv_poll_init_socket")]
+    #[track_caller]
     pub fn new(owner: &LoopRef, descriptor: impl AsFd) -> Result<Poll> {
         let number = descriptor.as_fd().as_raw_fd();
         Ok(Poll(Handle::make(owner, |core| core.poll_init(0, number))?))

@@ -304,6 +304,7 @@ impl Command {
     /// user and group; EBADF for a number that is no descriptor; EINVAL for texts with a zero byte, for closing handles, and those of other loops or without a
     /// descriptor; EBUSY for a pipe that has one; EAGAIN, EMFILE, ENFILE, ENOMEM. No child is left then, and nothing is changed.
     #[doc(alias = "uv_spawn")]
+    #[track_caller]
     pub fn spawn(
         &self,
         owner: &LoopRef,

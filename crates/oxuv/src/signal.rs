@@ -91,6 +91,7 @@ impl Signal {
     /// # Errors
     /// ENOMEM; EINVAL when the loop is gone.
     #[doc(alias = "uv_signal_init")]
+    #[track_caller]
     pub fn new(owner: &LoopRef) -> Result<Signal> {
         Ok(Signal(Handle::make(owner, |core| core.signal_init(0))?))
     }

@@ -44,6 +44,7 @@ impl Tcp {
     /// # Errors
     /// ENOMEM; EINVAL when the loop is gone.
     #[doc(alias = "uv_tcp_init")]
+    #[track_caller]
     pub fn new(owner: &LoopRef) -> Result<Tcp> {
         Ok(Tcp(Handle::make(owner, |core| core.tcp_init(0))?))
     }

@@ -41,6 +41,7 @@ impl Timer {
     /// # Errors
     /// ENOMEM; EINVAL when the loop is gone.
     #[doc(alias = "uv_timer_init")]
+    #[track_caller]
     pub fn new(owner: &LoopRef) -> Result<Timer> {
         Ok(Timer(Handle::make(owner, |core| core.timer_init(0))?))
     }

@@ -67,6 +67,7 @@ impl Tty {
     ///
     /// # Errors
     /// As [`Tty::stdin`].
+    #[track_caller]
     pub fn stderr(owner: &LoopRef) -> Result<Tty> {
         Self::open(owner, Standard::Error.into())
     }

@@ -54,6 +54,7 @@ impl Udp {
     /// # Errors
     /// ENOMEM; EINVAL when the loop is gone.
     #[doc(alias = "uv_udp_init")]
+    #[track_caller]
     pub fn new(owner: &LoopRef) -> Result<Udp> {
         Ok(Udp(Handle::make(owner, |core| core.udp_init(0, false))?))
     }
@@ -64,6 +65,7 @@ impl Udp {
     /// # Errors
     /// As [`Udp::new`].
     #[doc(alias = "UV_UDP_RECVMMSG")]
+    #[track_caller]
     pub fn receiving_several(owner: &LoopRef) -> Result<Udp> {
         Ok(Udp(Handle::make(owner, |core| core.udp_init(0, true))?))
     }

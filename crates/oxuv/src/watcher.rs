@@ -19,6 +19,7 @@ macro_rules! watcher {
             ///
             /// # Errors
             /// ENOMEM; EINVAL when the loop is gone.
+            #[track_caller]
             pub fn new(owner: &LoopRef) -> Result<$kind> {
                 Ok($kind(Handle::make(owner, |core| core.$init(0))?))
             }

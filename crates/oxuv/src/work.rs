@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use oxuv_core::kernel::Job;
 use oxuv_core::linux::{PoolOf, Shared, random};
@@ -136,6 +136,7 @@ impl LoopRef {
     /// # Errors
     /// ENOMEM; EAGAIN when no thread can be started; EINVAL when the loop is gone. Neither closure is called then.
     #[doc(alias = "uv_queue_work")]
+    #[track_caller]
     pub fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -151,6 +152,7 @@ impl LoopRef {
     /// # Errors
     /// As [`LoopRef::work`].
     #[doc(alias = "uv_random")]
+    #[track_caller]
     pub fn random(&self, len: usize, callback: impl FnOnce(&LoopRef, Result<Vec<u8>>) + 'static) -> Result<Request> {
         self.ask(Lane::Work, Errno::ECANCELED, move || random::bytes(len), callback)
     }
@@ -161,6 +163,7 @@ impl LoopRef {
     }
 
     /// [`LoopRef::work`] in any lane, for something that may fail, but does not panic.
+    #[track_caller]
     pub(crate) fn ask<T: Send + 'static>(
         &self,
         lane: Lane,
@@ -175,6 +178,7 @@ impl LoopRef {
         })
     }
 
+    #[track_caller]
     fn submit<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(
         &self,
         lane: Lane,
@@ -186,21 +190,26 @@ impl LoopRef {
     }
 
     /// Submits a job; `on_done` gets it back.
+    #[track_caller]
     pub(crate) fn submit_job(&self, lane: Lane, job: Box<dyn Job>, on_done: OnJob) -> Result<Request> {
+        let place = Location::caller();
         let number = self.0.callbacks.add_job(on_done)?;
         let (mut job, mut refused) = (Some(job), None);
         let submitted = self.0.with(|core| {
             let Some(job) = job.take() else { return Err(Errno::EINVAL) };
-            core.submit(lane, job, number).map_err(|back| {
+            let submitted = core.submit(lane, job, number).map_err(|back| {
                 refused = Some(back.given);
                 back.error
-            })
+            });
+            submitted.map(|ticket| (ticket, core.time()))
         });
         if submitted.is_err() {
             // What the closures own may call the loop when it is dropped; nobody is in it now.
             drop((job, refused, self.0.callbacks.take_job(number)));
         }
-        submitted.map(|ticket| Request { owner: self.clone(), ticket })
+        let (ticket, now) = submitted?;
+        self.0.callbacks.submitted.set(number as usize, place, now);
+        Ok(Request { owner: self.clone(), ticket })
     }
 }
 

@@ -89,7 +89,7 @@ pub struct uv_fs_t {
     pub fs_type: uv_fs_type,
     /// The loop it was made on, or null.
     pub r#loop: *mut uv_loop_t,
-    pub(super) cb: uv_fs_cb,
+    pub(crate) cb: uv_fs_cb,
     /// What the call returned, or a negative error.
     pub result: isize,
     /// Of some calls, what they found.

@@ -86,11 +86,13 @@ pub(crate) fn new_directory() -> PathBuf {
     directory
 }
 
-/// Runs a program that must succeed, and returns what it prints.
+/// Runs a program that must succeed, within five minutes, and returns what it prints.
 ///
 /// What it could not test here it says on its standard error; that is shown although the test passes.
 pub(crate) fn run(program: &Path) -> String {
-    let output = Command::new(program).stdin(Stdio::null()).output().unwrap();
+    let mut limited = Command::new("timeout");
+    limited.args(["--foreground", "--verbose", "--signal=ABRT", "300"]).arg(program);
+    let output = limited.stdin(Stdio::null()).output().unwrap();
     if output.status.success() && output.stderr.starts_with(b"not run:") {
         // The macros that print are silent in a test that passes.
         let _ = std::io::stderr().write_all(&output.stderr);

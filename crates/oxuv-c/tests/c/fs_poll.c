@@ -41,6 +41,11 @@ static void look_on(void) {
   turns(1);
 }
 
+/* Turns until no look is under way: what is changed from now on is a change. */
+static void wait_for_look(void) {
+  while (loop.active_reqs.count > 0) CHECK(uv_run(&loop, UV_RUN_ONCE) == 1);
+}
+
 static void nothing_is_told(void) {
   look_on();
   TOLD("");
@@ -91,6 +96,7 @@ static void the_first_look_is_not_told(void) {
   uv_fs_poll_t* handle = new_handle();
   append("file");
   CHECK(uv_fs_poll_start(handle, hear, "file", 0) == 0);
+  wait_for_look();
   nothing_is_told();
   append("file");
   hear_of(" 2;");
@@ -125,6 +131,7 @@ static void stopped_and_started_while_a_look_is_under_way(void) {
     CHECK(uv_fs_poll_stop(handle) == 0);
   }
   CHECK(uv_fs_poll_start(handle, hear, "file", 1) == 0);
+  wait_for_look();
   nothing_is_told();
   append("file");
   hear_of(" 2;");

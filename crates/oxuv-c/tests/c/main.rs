@@ -12,6 +12,7 @@ mod facts;
 mod header;
 mod layout;
 mod loading;
+mod observing;
 mod peers;
 mod programs;
 mod trace;

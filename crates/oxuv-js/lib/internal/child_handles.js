@@ -3,18 +3,24 @@
 
 const net = require('net');
 
+const isDatagram = (object) => object instanceof require('dgram').Socket;
 const isHandle = (object) => typeof object.readStart === 'function' && typeof object.close === 'function';
 
 function kindOf(object) {
   if (object instanceof net.Socket) return 'net.Socket';
   if (object instanceof net.Server) return 'net.Server';
   if (isHandle(object)) return 'net.Native';
+  if (isDatagram(object)) return 'dgram.Socket';
   return undefined;
 }
 
 // The handle to be sent. A socket has none any more then, unless it is to stay open here.
 function give(target, kind, object, message, options) {
   if (kind === 'net.Native') return object;
+  if (kind === 'dgram.Socket') {
+    message.dgramType = object.type;
+    return require('internal/dgram/state').handleOf(object);
+  }
   if (kind === 'net.Server' || !object._handle) return object._handle;
   const { _handle: handle } = object;
   if (object.server) announce(target, object, message, options.keepOpen);
@@ -23,6 +29,9 @@ function give(target, kind, object, message, options) {
   handle.readStop();
   object._handle = null;
   object.setTimeout(0);
+  // A connection of HTTP is none any more.
+  if (object.parser) require('_http_common').freeParser(object.parser, null, object);
+  object._httpMessage?.detachSocket?.(object);
   return handle;
 }
 
@@ -51,6 +60,9 @@ function receive(target, message, handle, emit) {
     emit(socket);
   } else if (message.type === 'net.Native') {
     emit(handle);
+  } else if (message.type === 'dgram.Socket') {
+    const socket = new (require('dgram').Socket)(message.dgramType);
+    socket.bind(require('internal/dgram/state').bound(handle), () => emit(socket));
   } else {
     handle.close();
     emit(undefined);

@@ -46,8 +46,7 @@ function isEqual(one, other, strict, seen) {
     if (!isError(other) || one.message !== other.message || one.name !== other.name) return false;
   } else if (ArrayBuffer.isView(one)) {
     if (!areEqualViews(one, other, strict)) return false;
-    // The names of all elements would take long to make, only to find that there are no others.
-    if (one.length > MANY) return true;
+    if (one.length > types.internal.MANY) return true;
     const named = (value) => Object.keys(value).filter((key) => !isIndex(key));
     const keys = named(one);
     return keys.length === named(other).length && haveEqualParts(one, other, strict, seen, PLAIN, keys);
@@ -68,9 +67,8 @@ function isEqual(one, other, strict, seen) {
   return haveEqualParts(one, other, strict, seen, PLAIN);
 }
 
-// So few bytes are compared here, and so many elements are taken to be all that there is.
+// So few bytes are compared here.
 const FEW = 256;
-const MANY = 1 << 20;
 
 function areEqualBytes(one, other) {
   if (one.length !== other.length) return false;

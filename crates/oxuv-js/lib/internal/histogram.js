@@ -4,82 +4,84 @@
 const { codes } = require('internal/codes');
 const { validateInteger, validateNumber, validateObject } = require('internal/validators');
 
+const { kClone } = require('internal/transferable');
+
 const kMade = Symbol('made');
 const LARGEST = 9223372036854775807n;
 const custom = Symbol.for('nodejs.util.inspect.custom');
 
 class Histogram {
-  // How often each value has come, by its lowest equal.
-  #counts = new Map();
-  #total = 0;
-  #exceeds = 0;
-  #sum = 0;
-  #least = Infinity;
-  #most = 0;
-  #highest;
-  // So many bits of a value count.
-  #bits;
+  // Copies in the same thread have it in common.
+  #state;
 
-  constructor(made, { highest = LARGEST, figures = 3 } = {}) {
+  constructor(made, { highest = LARGEST, figures = 3, state } = {}) {
     if (made !== kMade) throw new codes.ERR_ILLEGAL_CONSTRUCTOR();
-    this.#highest = Number(highest);
-    this.#bits = Math.ceil(Math.log2(2 * 10 ** figures));
+    this.#state = state ?? {
+      isRecordable: new.target === RecordableHistogram,
+      // How often each value has come, by its lowest equal.
+      counts: new Map(), total: 0, exceeds: 0, sum: 0, least: Infinity, most: 0,
+      highest: Number(highest),
+      // So many bits of a value count.
+      bits: Math.ceil(Math.log2(2 * 10 ** figures)),
+    };
   }
+
+  [kClone]() { return { kind: 'Histogram', value: this.#state, isShared: true }; }
 
   // The width of the values that are taken for one.
   #step(value) {
-    return 2 ** Math.max(0, Math.floor(Math.log2(value)) + 1 - this.#bits);
+    return 2 ** Math.max(0, Math.floor(Math.log2(value)) + 1 - this.#state.bits);
   }
 
   static put(histogram, value, count = 1) { histogram.#put(value, count); }
 
   #put(value, count) {
-    if (value > this.#highest) {
-      this.#exceeds += count;
+    if (value > this.#state.highest) {
+      this.#state.exceeds += count;
       return;
     }
     const step = value < 1 ? 1 : this.#step(value);
     const key = Math.floor(value / step) * step;
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
-    this.#total += count;
-    this.#sum += value * count;
-    this.#least = Math.min(this.#least, key);
-    this.#most = Math.max(this.#most, key + step - 1);
+    this.#state.counts.set(key, (this.#state.counts.get(key) ?? 0) + count);
+    this.#state.total += count;
+    this.#state.sum += value * count;
+    this.#state.least = Math.min(this.#state.least, key);
+    this.#state.most = Math.max(this.#state.most, key + step - 1);
   }
 
   static merge(into, from) {
-    for (const [value, count] of from.#counts) into.#put(value, count);
+    for (const [value, count] of from.#state.counts) into.#put(value, count);
   }
 
-  get count() { return this.#total; }
-  get countBigInt() { return BigInt(this.#total); }
-  get exceeds() { return this.#exceeds; }
-  get exceedsBigInt() { return BigInt(this.#exceeds); }
-  get min() { return this.#total === 0 ? Number(LARGEST) : this.#least; }
-  get minBigInt() { return this.#total === 0 ? LARGEST : BigInt(this.#least); }
-  get max() { return this.#most; }
-  get maxBigInt() { return BigInt(this.#most); }
-  get mean() { return this.#total === 0 ? NaN : this.#sum / this.#total; }
+  get count() { return this.#state.total; }
+  get countBigInt() { return BigInt(this.#state.total); }
+  get exceeds() { return this.#state.exceeds; }
+  get exceedsBigInt() { return BigInt(this.#state.exceeds); }
+  get min() { return this.#state.total === 0 ? Number(LARGEST) : this.#state.least; }
+  get minBigInt() { return this.#state.total === 0 ? LARGEST : BigInt(this.#state.least); }
+  get max() { return this.#state.most; }
+  get maxBigInt() { return BigInt(this.#state.most); }
+  get mean() { return this.#state.total === 0 ? NaN : this.#state.sum / this.#state.total; }
 
   get stddev() {
-    if (this.#total === 0) return NaN;
+    if (this.#state.total === 0) return NaN;
     const { mean } = this;
     let squares = 0;
-    for (const [value, count] of this.#counts) {
+    for (const [value, count] of this.#state.counts) {
       const step = value < 1 ? 1 : this.#step(value);
       squares += (value + Math.floor(step / 2) - mean) ** 2 * count;
     }
-    return Math.sqrt(squares / this.#total);
+    return Math.sqrt(squares / this.#state.total);
   }
 
   #valueAt(percent) {
-    if (this.#total === 0) return 0;
-    let left = Math.max(1, Math.round(percent / 100 * this.#total));
-    for (const value of [...this.#counts.keys()].sort((one, other) => one - other)) {
-      left -= this.#counts.get(value);
+    if (this.#state.total === 0) return 0;
+    let left = Math.max(1, Math.round(percent / 100 * this.#state.total));
+    for (const value of [...this.#state.counts.keys()].sort((one, other) => one - other)) {
+      left -= this.#state.counts.get(value);
       if (left <= 0) return value < 1 ? value : value + this.#step(value) - 1;
     }
-    return this.#most;
+    return this.#state.most;
   }
 
   percentile(percent) {
@@ -93,22 +95,22 @@ class Histogram {
   // Each half of what is left, as far as there is something in it.
   get percentiles() {
     const found = new Map();
-    if (this.#total > 0) {
-      for (let percent = 0, last = -1; last < this.#most && percent < 100; percent += (100 - percent) / 2) {
+    if (this.#state.total > 0) {
+      for (let percent = 0, last = -1; last < this.#state.most && percent < 100; percent += (100 - percent) / 2) {
         last = this.#valueAt(percent);
         found.set(percent, last);
         if (100 - percent < 1e-9) break;
       }
     }
-    return found.set(100, this.#most);
+    return found.set(100, this.#state.most);
   }
 
   get percentilesBigInt() { return new Map([...this.percentiles].map(([percent, value]) => [percent, BigInt(value)])); }
 
   reset() {
-    this.#counts.clear();
-    this.#total = this.#exceeds = this.#sum = this.#most = 0;
-    this.#least = Infinity;
+    this.#state.counts.clear();
+    this.#state.total = this.#state.exceeds = this.#state.sum = this.#state.most = 0;
+    this.#state.least = Infinity;
   }
 
   toJSON() {
@@ -196,4 +198,7 @@ function monitorEventLoopDelay(options = {}) {
   return new IntervalHistogram(kMade, resolution);
 }
 
-module.exports = { Histogram, RecordableHistogram, createHistogram, monitorEventLoopDelay };
+// A copy, that cannot be switched on and off.
+const withState = (state) => new (state.isRecordable ? RecordableHistogram : Histogram)(kMade, { state });
+
+module.exports = { withState, Histogram, RecordableHistogram, createHistogram, monitorEventLoopDelay };

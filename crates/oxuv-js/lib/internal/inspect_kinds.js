@@ -6,7 +6,7 @@ const {
 } = require('internal/inspect');
 const types = require('internal/types');
 const { promiseDetails } = binding('util');
-const { typedArrayName, typedArrayLength, isWeakRef } = types.internal;
+const { typedArrayName, typedArrayLength, isWeakRef, MANY } = types.internal;
 const formatError = (...args) => require('internal/inspect_errors').formatError(...args);
 
 const sizeOfMap = Object.getOwnPropertyDescriptor(Map.prototype, 'size').get;
@@ -114,9 +114,9 @@ function listShape(ctx, value, constructor, tag, isOpen, shape) {
     return shape(`${front}{`, keys, formatMap, { fallback: 'Map' });
   }
   if (types.isTypedArray(value)) {
-    const keys = keysButIndexes(value, ctx.showHidden);
     // Own properties may have the names of the usual getters.
     const length = typedArrayLength(value);
+    const keys = length > MANY ? Object.getOwnPropertySymbols(value) : keysButIndexes(value, ctx.showHidden);
     const front = prefix(constructor, tag, constructor === null ? typedArrayName(value) : '', `(${length})`);
     if (length === 0 && keys.length === 0 && !ctx.showHidden) return `${front}[]`;
     return { base: '', braces: [`${front}[`, ']'], keys, format: formatTypedArray, isList: true };

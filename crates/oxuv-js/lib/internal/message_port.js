@@ -7,6 +7,7 @@ const { defineHandler, dispatch, kChanged } = require('internal/event_target');
 const { NodeEventTarget, eventWith, kValue } = require('internal/node_event_target');
 const { messageEvent } = require('internal/message_event');
 const { pack, unpack, transferList } = require('internal/messages');
+const { kTransfer } = require('internal/transferable');
 
 const kMake = Symbol('make');
 const custom = Symbol.for('nodejs.util.inspect.custom');
@@ -25,11 +26,11 @@ MessagePort.prototype = Object.create(NodeEventTarget.prototype, {
 
 const portOf = (port) => MessagePort(kMake, port);
 
-function receive(self, [bytes, buffers, natives]) {
+function receive(self, [bytes, buffers, natives, files]) {
   const ports = natives.map(portOf);
   let event;
   try {
-    event = messageEvent('message', unpack(bytes, buffers, ports), ports);
+    event = messageEvent('message', unpack(bytes, buffers, ports, files), ports);
   } catch (error) {
     event = messageEvent('messageerror', error, []);
     event[kValue] = error;
@@ -48,8 +49,7 @@ const methods = {
     const transfer = transferList(list);
     const packed = pack(value, transfer, this);
     const isLost = packed.ports.some((port) => this._native?.isConnectedTo(port._native));
-    this._native?.post(packed.bytes, packed.buffers, packed.ports.map((port) => port._native));
-    handOver(packed);
+    send(this._native, packed);
     if (!isLost) return;
     process.emitWarning('The target port was posted to itself, and the communication channel was lost');
     this.close();
@@ -91,12 +91,12 @@ Object.defineProperty(MessagePort.prototype, custom, {
   },
 });
 
-// What has gone with a message is empty here.
-function handOver({ buffers, ports }) {
+// Sends a message, if there still is somebody to send it. What goes with it is empty here from then on.
+function send(native, { bytes, buffers, ports, files }) {
+  const numbers = files.map((file) => file[kTransfer]());
+  native?.post(bytes, buffers, ports.map((port) => port._native), numbers);
   for (const buffer of buffers) buffer.transfer();
-  for (const port of ports) {
-    port._native = undefined;
-  }
+  for (const port of ports) port._native = undefined;
 }
 
 function MessageChannel() {
@@ -111,8 +111,8 @@ function receiveMessageOnPort(port) {
   if (!isBroadcast && !(port instanceof MessagePort)) throw invalidPort(port);
   const parts = port._native?.receive();
   if (!parts) return undefined;
-  const [bytes, buffers, natives] = parts;
-  return { message: unpack(bytes, buffers, natives.map(portOf)) };
+  const [bytes, buffers, natives, files] = parts;
+  return { message: unpack(bytes, buffers, natives.map(portOf), files) };
 }
 
 function invalidPort() {
@@ -133,4 +133,4 @@ function moved(port) {
   return made;
 }
 
-module.exports = { MessagePort, MessageChannel, receiveMessageOnPort, portOf, moved, handOver };
+module.exports = { MessagePort, MessageChannel, receiveMessageOnPort, portOf, moved, send };

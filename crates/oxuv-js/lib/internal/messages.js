@@ -4,6 +4,8 @@
 const types = require('internal/types');
 const { codes } = require('internal/codes');
 const { Serializer, TAG } = require('internal/serializer');
+const { kCheck, kClone, kTransfer } = require('internal/transferable');
+const { threadId } = require('internal/worker_state');
 
 const fail = (text) => { throw new DOMException(text, 'DataCloneError'); };
 
@@ -14,9 +16,26 @@ function markAsUntransferable(object) {
   if ((typeof object === 'object' && object !== null) || typeof object === 'function') untransferable.add(object);
 }
 
-// How an object of the library's is written: `{ kind, value }`, and how it is made again, by kind.
-const kClone = Symbol('clone');
-const makers = new Map();
+// What makes a copy, by kind.
+const MAKERS = {
+  BlockList: (rules) => require('internal/net/block_list').withRules(rules),
+  Histogram: (state) => require('internal/histogram').withState(state),
+};
+const fileOf = (number) => require('internal/fs/file_handle').withNumber(number);
+
+// Values that copies in this thread have in common with the original, by numbers.
+const shared = new Map();
+let lastShared = 0;
+
+function numberOf(value) {
+  for (const [number, known] of shared) {
+    const there = known.deref();
+    if (there === value) return number;
+    if (there === undefined) shared.delete(number);
+  }
+  shared.set(++lastShared, new WeakRef(value));
+  return lastShared;
+}
 
 // The list that an argument stands for: itself, or the option `transfer`.
 function transferList(given) {
@@ -45,6 +64,7 @@ function pack(value, list, source) {
   const { MessagePort } = require('internal/message_port');
   const buffers = new Map();
   const ports = new Map();
+  const files = new Map();
   for (const each of list) {
     const isPort = each instanceof MessagePort;
     if (types.isArrayBuffer(each)) {
@@ -59,47 +79,61 @@ function pack(value, list, source) {
       if (untransferable.has(each)) continue;
       if (!each._native?.isOpen) fail('MessagePort in transfer list is already detached');
       ports.set(each, ports.size);
+    } else if (typeof each?.[kTransfer] === 'function') {
+      if (files.has(each)) fail('Transfer list contains duplicate FileHandle');
+      each[kCheck]();
+      files.set(each, files.size);
     } else {
       throw new codes.ERR_INVALID_TRANSFER_OBJECT();
     }
   }
-  const serializer = new Serializer({ transfer: buffers, writeHost: (object, to) => writeHost(object, to, ports) });
+  const serializer = new Serializer({ transfer: buffers, writeHost: (object, to) => writeHost(object, to, ports, files) });
   serializer.writeHeader();
   serializer.writeValue(value);
-  return { bytes: serializer.release(), buffers: [...buffers.keys()], ports: [...ports.keys()] };
+  return { bytes: serializer.release(), buffers: [...buffers.keys()], ports: [...ports.keys()], files: [...files.keys()] };
 }
 
 const PORT = 0;
 const CLONE = 1;
+const FILE = 2;
 
-function writeHost(object, serializer, ports) {
-  if (object instanceof require('internal/message_port').MessagePort) {
-    if (!ports.has(object)) throw new codes.ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST();
+function writeHost(object, serializer, ports, files) {
+  const isFile = typeof object[kTransfer] === 'function';
+  if (isFile || object instanceof require('internal/message_port').MessagePort) {
+    const list = isFile ? files : ports;
+    if (!list.has(object)) throw new codes.ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST();
     serializer.writeByte(TAG.HOST);
-    serializer.writeUint32(PORT);
-    serializer.writeUint32(ports.get(object));
+    serializer.writeUint32(isFile ? FILE : PORT);
+    serializer.writeUint32(list.get(object));
     return true;
   }
   if (typeof object[kClone] !== 'function') return false;
-  const { kind, value } = object[kClone]();
+  const { kind, value, isShared = false } = object[kClone]();
   serializer.writeByte(TAG.HOST);
   serializer.writeUint32(CLONE);
+  serializer.writeUint32(threadId);
+  serializer.writeUint32(isShared ? numberOf(value) : 0);
   serializer.writeValue(kind);
   serializer.writeValue(value);
   return true;
 }
 
-// `ports` are those that came along.
-function unpack(bytes, buffers, ports) {
+// `ports` and `numbers`, those of files, have come along.
+function unpack(bytes, buffers, ports, numbers = []) {
+  // All are made, so that one that the message does not name is closed some day.
+  const files = numbers.map(fileOf);
   const { deserialize } = require('internal/deserializer');
   return deserialize(new Uint8Array(bytes), {
     buffers,
     readHost(from) {
-      if (from.readUint32() === PORT) return ports[from.readUint32()];
+      const what = from.readUint32();
+      if (what !== CLONE) return (what === PORT ? ports : files)[from.readUint32()];
+      const [thread, number] = [from.readUint32(), from.readUint32()];
       const kind = from.readValue();
-      return makers.get(kind)?.(from.readValue());
+      const value = from.readValue();
+      return MAKERS[kind]?.((thread === threadId && shared.get(number)?.deref()) || value);
     },
   });
 }
 
-module.exports = { pack, unpack, transferList, markAsUntransferable, kClone, makers };
+module.exports = { pack, unpack, transferList, markAsUntransferable };

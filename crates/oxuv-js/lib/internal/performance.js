@@ -71,8 +71,7 @@ class PerformanceMeasure extends PerformanceEntry {
 
 let entries = [];
 
-// Who is told of new entries, while somebody observes them.
-const watchers = { tell: undefined };
+const { watchers } = require('internal/observed');
 
 function add(entry) {
   entries.push(entry);

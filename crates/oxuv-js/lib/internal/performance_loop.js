@@ -72,4 +72,4 @@ function timerify(callback, options = {}) {
   });
 }
 
-module.exports = { eventLoopUtilization, timerify, nodeTiming: new PerformanceNodeTiming() };
+module.exports = { eventLoopUtilization, utilization, timerify, nodeTiming: new PerformanceNodeTiming() };

@@ -130,4 +130,8 @@ for (const [name, check] of Object.entries(types)) {
 
 module.exports = types;
 // For the library alone: names that `util.types` does not show.
-Object.defineProperty(types, 'internal', { value: { isWeakRef, typedArrayName, typedArrayLength, isObject } });
+// So many elements of a typed array are taken to be all that it has: the engine would name each one, which takes long, only to find
+// that there is nothing else.
+const MANY = 1 << 16;
+
+Object.defineProperty(types, 'internal', { value: { isWeakRef, typedArrayName, typedArrayLength, isObject, MANY } });

@@ -40,11 +40,22 @@ function environmentOf(env) {
 const KNOWN = /^--(?:no-warnings|trace-warnings|no-deprecation|throw-deprecation|trace-deprecation|expose-gc|unhandled-rejections=.*)$/;
 
 function flagsOf(execArgv) {
-  if (execArgv === undefined || execArgv === null) return { execArgs: [...process.execArgv], flags: binding('process').flags() };
+  if (execArgv === undefined || execArgv === null) {
+    return { execArgs: [...process.execArgv], flags: binding('process').flags(), requires: binding('engine').startOptions().requires };
+  }
   if (!Array.isArray(execArgv)) throw new codes.ERR_INVALID_ARG_TYPE('options.execArgv', 'Array', execArgv);
-  const wrong = execArgv.filter((flag) => !KNOWN.test(flag));
+  const given = { execArgs: execArgv.map(String), flags: [], requires: [] };
+  const wrong = [];
+  const args = given.execArgs.values();
+  for (const arg of args) {
+    const isRequire = arg === '-r' || arg === '--require';
+    const required = isRequire ? args.next().value : /^--require=(.+)$/.exec(arg)?.[1];
+    if (required !== undefined) given.requires.push(required);
+    else if (!isRequire && KNOWN.test(arg)) given.flags.push(arg);
+    else wrong.push(arg);
+  }
   if (wrong.length > 0) throw new codes.ERR_WORKER_INVALID_EXEC_ARGV(wrong);
-  return { execArgs: execArgv.map(String), flags: execArgv.map(String) };
+  return given;
 }
 
 function limitsOf(given) {
@@ -74,7 +85,7 @@ class Worker extends EventEmitter {
     }
     const source = sourceOf(filename, options);
     const env = environmentOf(options.env);
-    const { execArgs, flags } = flagsOf(options.execArgv);
+    const { execArgs, flags, requires } = flagsOf(options.execArgv);
     this.#limits = limitsOf(options.resourceLimits);
     this.#makeStreams(options);
     this.#begin({ ...source, env, argv, hasStdin: Boolean(options.stdin) }, options);
@@ -82,7 +93,7 @@ class Worker extends EventEmitter {
     const [ours, theirs] = this.#ends;
     this.#channel = ours;
     this.#thread = native.start({
-      execArgs, flags, stackSizeMb: this.#limits.stackSizeMb,
+      execArgs, flags, requires, stackSizeMb: this.#limits.stackSizeMb,
       memoryMb: isLimited ? this.#limits.maxOldGenerationSizeMb : undefined,
     }, theirs, (code, problem) => this.#exited(code, problem));
     ours.listen((...parts) => this.#told(read(parts)), () => {});
@@ -100,8 +111,7 @@ class Worker extends EventEmitter {
       ...given, publicPort: port2, workerData: options.workerData, environmentData: state.environmentData,
       resourceLimits: this.#limits,
     }, [port2, ...transfer]);
-    this.#ends[0].post(packed.bytes, packed.buffers, packed.ports.map((port) => port._native));
-    require('internal/message_port').handOver(packed);
+    require('internal/message_port').send(this.#ends[0], packed);
     this.#port = port1;
     port1.on('message', (message) => {
       // What the worker's start has said was said before.
@@ -208,6 +218,20 @@ class Worker extends EventEmitter {
     return new Promise((resolve) => { this.once('exit', resolve); });
   }
 
+  get performance() {
+    return { eventLoopUtilization: (one, other) => this.#utilization(one, other) };
+  }
+
+  #utilization(one, other) {
+    const { utilization } = require('internal/performance_loop');
+    if (other) return utilization(one.idle - other.idle, one.active - other.active);
+    const [start, nanoseconds] = this.#thread?.loopTimes() ?? [-1, 0];
+    if (start < 0) return { idle: 0, active: 0, utilization: 0 };
+    const idle = nanoseconds / 1e6;
+    const active = (binding('process').nanoseconds() - start) / 1e6 - idle;
+    return one ? utilization(idle - one.idle, active - one.active) : utilization(idle, active);
+  }
+
   ref() { this.#thread?.ref(); }
   unref() { this.#thread?.unref(); }
   get threadId() { return this.#thread?.id ?? -1; }
@@ -215,8 +239,8 @@ class Worker extends EventEmitter {
   getHeapSnapshot() { return Promise.reject(new codes.ERR_WORKER_NOT_RUNNING()); }
 }
 
-function read([bytes, buffers, ports]) {
-  return unpack(bytes, buffers, ports.map(portOf));
+function read([bytes, buffers, ports, files]) {
+  return unpack(bytes, buffers, ports.map(portOf), files);
 }
 
 // Its memory came with the message.

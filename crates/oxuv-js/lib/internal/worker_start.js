@@ -15,8 +15,8 @@ function send(message, transfer = []) {
   channel.post(bytes, buffers, []);
 }
 
-function read([bytes, buffers, ports]) {
-  return unpack(bytes, buffers, ports.map(portOf));
+function read([bytes, buffers, ports, files]) {
+  return unpack(bytes, buffers, ports.map(portOf), files);
 }
 
 function start() {

@@ -11,7 +11,7 @@ use crate::host::{Kept, host};
 use crate::library;
 
 pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
-    object.set("runMicrotasks", Func::from(run_microtasks))?;
+    object.set("runMicrotasks", oxuv_js_engine::job_function(object.ctx(), run_microtasks)?)?;
     object.set("compileFunction", Func::from(compile_function))?;
     object.set("runScript", Func::from(run_script))?;
     object.set("runAsyncScript", Func::from(run_async_script))?;
@@ -28,8 +28,8 @@ pub(super) fn fill<'js>(object: &Object<'js>) -> Result<()> {
 }
 
 /// Runs all microtasks, those included that they add. What `queueMicrotask` runs catches its own exceptions.
-fn run_microtasks(ctx: Ctx<'_>) {
-    let host = host(&ctx);
+fn run_microtasks(ctx: &Ctx<'_>) {
+    let host = host(ctx);
     while !host.is_ending() && ctx.execute_pending_job() {}
 }
 

@@ -1,7 +1,10 @@
 //! Terminals: what they have beside what all streams have. `lib/tty.js` stands on these and on the class `Stream`.
 
+use std::sync::Once;
+
 use oxuv::{Errno, Tty, TtyMode};
 use oxuv_os::DescriptorKind;
+use oxuv_os::signal::{HUP, INT, QUIT, TERM, reset_terminal_before};
 use rquickjs::function::Func;
 use rquickjs::{Class, Ctx, IntoJs, Object, Result, Value};
 
@@ -35,7 +38,16 @@ fn open_terminal(host: &Host, number: i32) -> oxuv::Result<Tty> {
 }
 
 /// Keys come as they are typed, or line by line. 0, or the negative number of the error.
+///
+/// From the first time on, a signal that ends the program leaves the terminal as it was found.
 fn set_raw_mode<'js>(stream: Class<'js, Stream>, is_raw: bool) -> i32 {
+    static SIGNALS: Once = Once::new();
+    SIGNALS.call_once(|| {
+        for number in [HUP, INT, QUIT, TERM] {
+            // These signals there are.
+            let _ = reset_terminal_before(number);
+        }
+    });
     match &stream.borrow().stream {
         AnyStream::Tty(tty) => code(tty.set_mode(if is_raw { TtyMode::Raw } else { TtyMode::Normal })),
         _ => Errno::ENOTTY.code(),

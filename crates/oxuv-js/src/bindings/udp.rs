@@ -32,7 +32,7 @@ fn udp(ctx: Ctx<'_>) -> Result<Class<'_, Udp>> {
 #[rquickjs::class(rename = "Udp")]
 pub(super) struct Udp {
     #[qjs(skip_trace)]
-    handle: Handle,
+    pub(super) handle: Handle,
 }
 
 impl Udp {

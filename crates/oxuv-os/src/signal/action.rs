@@ -167,6 +167,32 @@ fn restore(number: i32, installed: Watching, old: &libc::sigaction) {
     }
 }
 
+/// Changes the action that a signal has while no loop watches it, if that is the default one so far.
+pub(super) fn replace_default(_: &Lock, number: i32, new: &libc::sigaction) -> Result<()> {
+    bit(number)?;
+    // SAFETY: the lock is held.
+    let action = unsafe { &mut (*GUARDED.actions.get())[number as usize - 1] };
+    if action.installed != Watching::No {
+        // SAFETY: `install` has written it.
+        let old = unsafe { action.old.assume_init_mut() };
+        if old.sa_sigaction == libc::SIG_DFL {
+            *old = *new;
+        }
+        return Ok(());
+    }
+    let mut current = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: places that live until the calls return; zero is a value for what the first one writes. The new action is ignoring,
+    // or a handler that does what handlers may do.
+    let refused = unsafe {
+        let mut refused = libc::sigaction(number, null(), current.as_mut_ptr());
+        if refused == 0 && current.assume_init_ref().sa_sigaction == libc::SIG_DFL {
+            refused = libc::sigaction(number, new, null_mut());
+        }
+        refused
+    };
+    if refused < 0 { Err(std::io::Error::last_os_error().into()) } else { Ok(()) }
+}
+
 fn handler() -> libc::sighandler_t {
     catch as *const () as libc::sighandler_t
 }

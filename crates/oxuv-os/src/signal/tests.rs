@@ -170,3 +170,43 @@ fn a_child_hears_nothing_of_its_parent_nor_the_parent_of_it() {
     });
     assert_eq!(is_default, 1);
 }
+
+#[test]
+fn what_is_ignored_is_ignored_again_after_the_last_watcher() {
+    let number = number(7);
+    ignore(number).unwrap();
+    raise(number);
+    let (mut signals, _wake) = signals();
+    signals.watch(number, Watching::Always).unwrap();
+    raise(number);
+    assert_eq!(drain(&mut signals), [number]);
+    signals.watch(number, Watching::No).unwrap();
+    assert_eq!(action(number).0, libc::SIG_IGN);
+    // Whoever has an action already keeps it.
+    reset_terminal_before(number).unwrap();
+    assert_eq!(action(number).0, libc::SIG_IGN);
+    assert_eq!((ignore(0), ignore(libc::SIGKILL)), (Err(Errno::EINVAL), Err(Errno::EINVAL)));
+}
+
+#[test]
+fn a_signal_that_resets_the_terminal_still_ends_the_process() {
+    let number = number(8);
+    let (mut signals, _wake) = signals();
+    signals.watch(number, Watching::Always).unwrap();
+    reset_terminal_before(number).unwrap();
+    raise(number);
+    assert_eq!(drain(&mut signals), [number]);
+    drop(signals);
+    assert_eq!(action(number).0, end as *const () as usize);
+    // SAFETY: the child raises a signal and ends.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        raise(number);
+        // SAFETY: ends the child without running what is registered for the end of the process.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for the child made just now, and writes to a local.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == number, "{status}");
+}

@@ -73,4 +73,9 @@ function newHandle(type, lookup) {
   return new Handle(type === 'udp4' ? 4 : 6, lookup);
 }
 
-module.exports = { kState, UNBOUND, BINDING, BOUND, DISCONNECTED, CONNECTING, CONNECTED, newHandle };
+// The loop's handle of a socket, for another process; none if it is closed.
+const handleOf = (socket) => socket[kState].handle?.native;
+// One that came from another process, for a socket to be bound to.
+const bound = (native) => ({ native, recvStart() {} });
+
+module.exports = { kState, UNBOUND, BINDING, BOUND, DISCONNECTED, CONNECTING, CONNECTED, newHandle, handleOf, bound };

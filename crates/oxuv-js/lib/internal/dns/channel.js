@@ -1,8 +1,10 @@
-// Asks servers of names, over UDP: one after the other, each several times, until one answers.
+// Asks servers of names, over UDP: one after the other, each several times, until one answers. What does not fit into a datagram is
+// asked for once more, over TCP.
 'use strict';
 
 const process = require('process');
 const dgram = require('dgram');
+const { Buffer } = require('buffer');
 const net = binding('net');
 const dns = binding('dns');
 const { codes } = require('internal/codes');
@@ -125,7 +127,9 @@ class Query {
       this.next();
     };
     socket.on('error', fail);
-    socket.on('message', (bytes) => { if (socket === this.socket) this.take(bytes); });
+    socket.on('message', (bytes) => {
+      if (socket === this.socket) this.take(bytes, () => this.askByTcp({ host: address, port, localAddress: local[family] }));
+    });
     this.timer = setTimeout(() => { this.failure = 'ETIMEOUT'; this.next(); }, timeout * 2 ** round);
     socket.bind(0, local[family], () => {
       socket.connect(port, address, (error) => {
@@ -135,7 +139,38 @@ class Query {
     });
   }
 
-  take(bytes) {
+  // The same server once more, which has as much time as it had for the datagram.
+  askByTcp(to) {
+    this.timer.refresh();
+    this.close();
+    const socket = this.socket = require('net').connect(to);
+    const fail = () => {
+      if (socket !== this.socket) return;
+      this.failure = 'ECONNREFUSED';
+      this.next();
+    };
+    socket.on('error', fail);
+    socket.on('end', fail);
+    // In front of each message stands its length.
+    socket.once('connect', () => {
+      socket.cork();
+      socket.write(Buffer.from([this.bytes.length >> 8, this.bytes.length & 255]));
+      socket.write(this.bytes);
+      socket.uncork();
+    });
+    let got = Buffer.alloc(0);
+    socket.on('data', (chunk) => {
+      got = Buffer.concat([got, chunk]);
+      while (socket === this.socket && got.length >= 2 && got.length >= 2 + got.readUInt16BE(0)) {
+        const end = 2 + got.readUInt16BE(0);
+        this.take(got.subarray(2, end));
+        got = got.subarray(end);
+      }
+    });
+  }
+
+  // `askForAll` is for an answer that is cut off.
+  take(bytes, askForAll) {
     let said;
     try {
       said = answer(bytes);
@@ -147,6 +182,10 @@ class Query {
     const { id, isAnswer, asked, code, records } = said;
     const isOurs = id === this.id && isAnswer && asked?.type === this.type && asked.name.toLowerCase() === this.name.replace(/\.$/, '').toLowerCase();
     if (!isOurs) return;
+    if (said.isCut && askForAll !== undefined) {
+      askForAll();
+      return;
+    }
     if (code === 0 || code === 3) {
       this.finish(code === 3 ? 'ENOTFOUND' : undefined, records);
       return;
@@ -159,12 +198,18 @@ class Query {
 
   forget() {
     clearTimeout(this.timer);
+    this.close();
+  }
+
+  close() {
     const { socket } = this;
     this.socket = undefined;
     if (socket === undefined) return;
-    socket.removeAllListeners('message');
+    if (socket instanceof dgram.Socket) socket.removeAllListeners('message');
+    else socket.removeAllListeners('data');
     try {
-      socket.close();
+      if (socket instanceof dgram.Socket) socket.close();
+      else socket.destroy();
     } catch { /* It is closed already. */ }
   }
 

@@ -7,6 +7,7 @@ const { lookupName } = binding('dns');
 const { codes, make } = require('internal/codes');
 const { validateBoolean, validateNumber, validateOneOf, validatePort, validateString } = require('internal/validators');
 const { dnsException } = require('internal/dns/errors');
+const observed = require('internal/observed');
 
 const ADDRCONFIG = 32;
 const V4MAPPED = 8;
@@ -73,6 +74,7 @@ function find(hostname, { family, hints, verbatim }, done) {
     process.nextTick(done, null, [{ address: hostname, family: known }]);
     return false;
   }
+  const begun = observed.begin();
   const told = (status, found) => {
     if (status) {
       done(dnsException(status, 'getaddrinfo', hostname));
@@ -80,6 +82,7 @@ function find(hostname, { family, hints, verbatim }, done) {
     }
     let list = found.map((address) => ({ address, family: net.isIP(address) }));
     if (!verbatim) list = [...list.filter((each) => each.family === 4), ...list.filter((each) => each.family === 6)];
+    observed.end(begun, 'dns', 'lookup', () => ({ hostname, family, hints, verbatim, addresses: list.map((each) => each.address) }));
     done(null, list);
   };
   const status = net.lookup(hostname, family, hints, told);
@@ -108,9 +111,14 @@ function checkService(address, port) {
 
 // Looks up names; then `done(error, hostname, service)`.
 function findService(address, port, done) {
+  const begun = observed.begin();
   return lookupName(address, +port, (status, hostname, service) => {
-    if (status) done(dnsException(status, 'getnameinfo', address));
-    else done(null, hostname, service);
+    if (status) {
+      done(dnsException(status, 'getnameinfo', address));
+      return;
+    }
+    observed.end(begun, 'dns', 'lookupService', () => ({ host: address, port: +port, hostname, service }));
+    done(null, hostname, service);
   });
 }
 

@@ -4,6 +4,7 @@
 const { codes } = require('internal/codes');
 const { validateFunction, validateString } = require('internal/validators');
 const { dnsException } = require('internal/dns/errors');
+const observed = require('internal/observed');
 const net = binding('net');
 
 const value = (record) => record.value;
@@ -33,12 +34,18 @@ const byType = new Map(Object.entries(KINDS).map(([method, [type]]) => [type, me
 function ask(channel, method, name, options, done) {
   const [type, shape] = KINDS[method];
   const syscall = `query${type[0]}${type.slice(1).toLowerCase()}`;
+  const begun = observed.begin();
   channel.ask(name, type, (code, records) => {
     const fitting = records?.filter((record) => type === 'ANY' || record.type === type) ?? [];
     // Another name alone is an answer, too.
     const hasNone = !code && (records.length === 0 || (type === 'SOA' && fitting.length === 0));
-    if (code || hasNone) done(dnsException(code ?? 'ENODATA', syscall, name));
-    else done(null, shape(fitting, options));
+    if (code || hasNone) {
+      done(dnsException(code ?? 'ENODATA', syscall, name));
+      return;
+    }
+    const result = shape(fitting, options);
+    observed.end(begun, 'dns', syscall, () => ({ host: name, ttl: Boolean(options?.ttl), result }));
+    done(null, result);
   });
 }
 

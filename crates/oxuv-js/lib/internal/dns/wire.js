@@ -1,4 +1,8 @@
 // The messages of DNS (RFC 1035): a question as bytes, and an answer from them.
+//
+// They are so few kinds of records that a crate for all of them would not make this shorter: `simple-dns` does not hand out the texts
+// of a TXT record one by one, and takes a whole answer for broken where one record of it is; `domain` brings a calendar along; and
+// either way each kind of record would have to be turned into the script's object in Rust, which is most of what is here.
 'use strict';
 
 const { Buffer } = require('buffer');
@@ -138,7 +142,8 @@ function answer(bytes) {
     said.asked = { name: reader.name(), type: names.get(reader.u16()) };
     reader.at += 2;
   }
-  for (let n = 0; n < answers; n++) {
+  // What is cut off may end anywhere.
+  for (let n = 0; n < answers && !said.isCut; n++) {
     reader.name();
     const type = names.get(reader.u16());
     reader.at += 2;

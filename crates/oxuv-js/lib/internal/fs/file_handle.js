@@ -8,6 +8,7 @@ const requests = require('internal/fs/requests');
 const transfer = require('internal/fs/transfer');
 const whole = require('internal/fs/whole');
 const { promise } = require('internal/fs/steps');
+const { kCheck, kTransfer } = require('internal/transferable');
 
 const OURS = Symbol('ours');
 
@@ -106,6 +107,20 @@ class FileHandle extends EventEmitter {
   writeFile(data, options) { return writeFile(this, data, options, 'w'); }
   createWriteStream(options) { return new (require('fs').WriteStream)(undefined, { ...options, fd: this }); }
 
+  [kCheck]() {
+    const { users, fd, closing } = this.#state;
+    if (fd !== -1 && users === 1 && closing === undefined) return;
+    throw new DOMException('FileHandle in use, or closed', 'DataCloneError');
+  }
+
+  // Its number, which is the receiver's from then on.
+  [kTransfer]() {
+    const { fd } = this.#state;
+    this.#state.fd = -1;
+    forgotten.unregister(this.#state);
+    return fd;
+  }
+
   // Whoever uses it may end what is begun.
   close() {
     const state = this.#state;
@@ -172,4 +187,6 @@ async function writeInto(fd, data, options) {
   return undefined;
 }
 
-module.exports = { FileHandle, hold, release, open, readFile, writeFile };
+const withNumber = (fd) => new FileHandle(OURS, fd);
+
+module.exports = { withNumber, FileHandle, hold, release, open, readFile, writeFile };

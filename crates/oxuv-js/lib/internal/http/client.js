@@ -13,6 +13,7 @@ const { OutgoingMessage } = require('internal/http/outgoing');
 const { parseUniqueHeaders, kUniqueHeaders } = require('internal/http/outgoing_headers');
 const { kOutHeaders, isToken, connectionReset } = require('internal/http/common');
 const { attach } = require('internal/http/exchange');
+const observed = require('internal/http/observed');
 
 const kError = Symbol('kError');
 const kPath = Symbol('kPath');
@@ -187,6 +188,7 @@ Object.defineProperty(prototype, 'path', {
 
 prototype._finish = function _finish() {
   OutgoingMessage.prototype._finish.call(this);
+  observed.requested(this);
 };
 
 prototype._implicitHeader = function _implicitHeader() {

@@ -299,7 +299,7 @@ function makeResponse(connection, request, keepsAlive) {
   if (!keepsAlive || !response.shouldKeepAlive) response.shouldKeepAlive = keepsAlive;
   if (server[kUniqueHeaders] !== null) response[kUniqueHeaders] = server[kUniqueHeaders];
   response._onFinish = connection.onFinish;
-  observed.begin(response);
+  observed.began(request, response, socket, server);
   return response;
 }
 
@@ -324,7 +324,7 @@ function answerExpectation(server, request, response) {
 function onFinish(connection, response) {
   const { server, socket, outgoing } = connection;
   const request = response.req;
-  observed.answered(response);
+  observed.answered(response, socket, server);
   connection.incoming.shift();
   if (socket._paused && connection.incoming.length === MOST_WAITING - 1) onDrain(connection);
   // Nobody has read the request: what is left of it has to go, so that the next one can come.

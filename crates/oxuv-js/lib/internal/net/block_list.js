@@ -7,6 +7,8 @@ const { inspect } = require('internal/inspect');
 const { SocketAddress, familyOf, bytesOf } = require('internal/net/socket_address');
 const { formatIP } = binding('net');
 
+const { kClone } = require('internal/transferable');
+
 const BITS = { ipv4: 32, ipv6: 128 };
 const NAMES = { ipv4: 'IPv4', ipv6: 'IPv6' };
 
@@ -29,7 +31,22 @@ function addressOf(address, family, name) {
 
 class BlockList {
   // The newest first.
-  #rules = [];
+  #rules;
+
+  constructor() {
+    this.#rules = [];
+  }
+
+  // Copies in the same thread have their rules in common.
+  [kClone]() {
+    return { kind: 'BlockList', value: this.#rules, isShared: true };
+  }
+
+  static withRules(rules) {
+    const list = new BlockList();
+    list.#rules = rules;
+    return list;
+  }
 
   static isBlockList(value) {
     return typeof value === 'object' && value !== null && #rules in value;
@@ -87,4 +104,7 @@ class BlockList {
   }
 }
 
-module.exports = { BlockList };
+const { withRules } = BlockList;
+delete BlockList.withRules;
+
+module.exports = { BlockList, withRules };

@@ -6,6 +6,7 @@ const {
 } = require('internal/codes');
 const { validateFunction, validateNumber, validatePort } = require('internal/validators');
 const { exceptionWithHostPort } = require('internal/net/errors');
+const observed = require('internal/observed');
 const { isIP } = binding('net');
 
 // Only kinds of addresses that this machine has.
@@ -87,10 +88,13 @@ function start(socket, handle, { address, port, localAddress, localPort }) {
     if (local) Object.assign(error, { localAddress, localPort });
     socket.destroy(error);
   };
+  // Pipes are not observed.
+  const begun = port === undefined ? undefined : observed.begin();
   const status = handle.connect(address, port ?? 0, (status) => {
     if (socket.destroyed) return;
     socket.connecting = false;
     socket._sockname = null;
+    if (status === 0) observed.end(begun, 'net', 'connect', () => ({ host: address, port }));
     if (status === 0) connected(socket, handle);
     else failed(status);
   });

@@ -9,6 +9,7 @@ const { validateAbortSignal, validateNumber, validatePort } = require('internal/
 const { normalizeArgs, toNumber, isPipeName, handleFor } = require('internal/net/arguments');
 const { errnoException, listenException } = require('internal/net/errors');
 const { Socket } = require('internal/net/socket');
+const { publish } = require('internal/observed');
 const net = binding('net');
 
 const EINVAL = -22;
@@ -220,6 +221,7 @@ function onConnection(server, status, handle) {
   socket.server = server;
   socket._server = server;
   server.emit('connection', socket);
+  publish('net.server.socket', { socket });
 }
 
 // One more than there may be.

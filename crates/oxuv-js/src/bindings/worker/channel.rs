@@ -1,6 +1,7 @@
 //! Ends that send to each other, on whatever threads they are: two of a channel, or any number that have a name in common.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use oxuv::Sender;
@@ -14,6 +15,8 @@ pub(super) struct Message {
     pub(super) buffers: Vec<Vec<u8>>,
     /// Ends of other channels that go with it.
     pub(super) ends: Vec<Endpoint>,
+    /// Open files that go with it.
+    pub(super) files: Vec<OwnedFd>,
 }
 
 #[derive(Default)]
@@ -119,6 +122,11 @@ impl Endpoint {
         let mut group = lock(&self.group);
         let is_empty = group.sides[self.own].as_ref().is_none_or(|side| side.queue.is_empty());
         !group.is_open && is_empty && group.others(self.own).next().is_none()
+    }
+
+    /// Whether others may still come.
+    pub(super) fn is_named(&self) -> bool {
+        lock(&self.group).is_open
     }
 
     pub(super) fn is_other(&self, end: &Endpoint) -> bool {

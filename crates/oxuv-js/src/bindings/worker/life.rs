@@ -1,9 +1,11 @@
 //! What a worker's thread and the one that started it know of each other.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use oxuv::Sender;
+use oxuv::{Check, LoopRef, Prepare, Sender};
+
+use crate::bindings::nanoseconds;
 
 /// What a worker could not tell of by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +22,11 @@ pub(crate) struct Life {
     /// The main thread has 0.
     pub(crate) id: u32,
     is_stopping: AtomicBool,
+    /// When its loop began, since when it waits, and for how long it has waited before: nanoseconds, the first two of the monotonic
+    /// clock, and 0 where that is not so.
+    loop_start: AtomicU64,
+    waiting_since: AtomicU64,
+    idle: AtomicU64,
     inner: Mutex<Inner>,
 }
 
@@ -38,11 +45,7 @@ impl Life {
     pub(super) fn new(starter: Sender) -> Life {
         static LAST: AtomicU32 = AtomicU32::new(0);
         let inner = Inner { starter: Some(starter), ..Inner::default() };
-        Life {
-            id: LAST.fetch_add(1, Ordering::Relaxed) + 1,
-            is_stopping: AtomicBool::new(false),
-            inner: Mutex::new(inner),
-        }
+        Life { id: LAST.fetch_add(1, Ordering::Relaxed) + 1, inner: Mutex::new(inner), ..Life::default() }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -66,6 +69,36 @@ impl Life {
     /// From now on the worker's loop can be woken.
     pub(crate) fn begin(&self, worker: Sender) {
         self.inner().worker = Some(worker);
+    }
+
+    /// Takes note, from now on, of when the worker's loop waits.
+    pub(crate) fn measure(self: &Arc<Life>, lp: &LoopRef) -> oxuv::Result<()> {
+        let now = || nanoseconds() as u64;
+        let (before, after) = (Prepare::new(lp)?, Check::new(lp)?);
+        before.unref()?;
+        after.unref()?;
+        let life = Arc::clone(self);
+        before.start(move |_| life.waiting_since.store(now(), Ordering::Release))?;
+        let life = Arc::clone(self);
+        after.start(move |_| life.end_wait())?;
+        self.loop_start.store(now(), Ordering::Release);
+        Ok(())
+    }
+
+    /// The worker has something to do.
+    pub(crate) fn end_wait(&self) {
+        let since = self.waiting_since.swap(0, Ordering::AcqRel);
+        if since != 0 {
+            self.idle.fetch_add((nanoseconds() as u64).saturating_sub(since), Ordering::AcqRel);
+        }
+    }
+
+    /// When the loop began, and for how long it has waited since.
+    pub(super) fn loop_times(&self) -> (f64, f64) {
+        let start = self.loop_start.load(Ordering::Acquire);
+        let since = self.waiting_since.load(Ordering::Acquire);
+        let waiting = if since == 0 { 0.0 } else { (nanoseconds() - since as f64).max(0.0) };
+        (if start == 0 { -1.0 } else { start as f64 }, self.idle.load(Ordering::Acquire) as f64 + waiting)
     }
 
     pub(crate) fn set_problem(&self, problem: Problem) {

@@ -6,6 +6,7 @@ use std::rc::{Rc, Weak};
 use oxuv::{Async, Handle};
 use oxuv_js_engine::Bytes;
 use rquickjs::class::Trace;
+use rquickjs::function::Opt;
 use rquickjs::{Array, Class, Ctx, IntoJs, JsLifetime, Result, Value};
 
 use super::channel::{Endpoint, Message};
@@ -76,7 +77,7 @@ impl Port {
 
 #[rquickjs::methods(rename_all = "camelCase")]
 impl Port {
-    /// Calls `onmessage(bytes, buffers, ports)` for what comes once it is started, and `onclose()` when nothing can any more.
+    /// Calls `onmessage(bytes, buffers, ports, files)` for what comes once it is started, and `onclose()` when nothing can any more.
     /// This alone does not keep the loop.
     fn listen(&self, ctx: Ctx<'_>, onmessage: Kept, onclose: Kept) -> Result<()> {
         let message = Caller::new(&ctx, onmessage);
@@ -109,24 +110,37 @@ impl Port {
     }
 
     /// Sends a message to the other end. What goes with it is gone from here: the script's side empties the buffers.
-    fn post<'js>(&self, bytes: Bytes, buffers: Vec<Bytes>, ports: Vec<Class<'js, Port>>) {
+    fn post<'js>(
+        &self,
+        ctx: Ctx<'js>,
+        bytes: Bytes,
+        buffers: Vec<Bytes>,
+        ports: Vec<Class<'js, Port>>,
+        files: Opt<Vec<i32>>,
+    ) -> Result<()> {
         let ends = ports.iter().filter_map(|port| port.borrow().take_end()).collect();
+        let host = host(&ctx);
+        let files = files.0.unwrap_or_default().into_iter().map(|number| host.files.give_away(number));
+        let files = files.collect::<oxuv::Result<_>>().or_throw(&ctx)?;
         if let Some(end) = &*self.inner.end.borrow()
             && !self.inner.is_closing.get()
         {
-            end.send(Message { bytes: bytes.0, buffers: buffers.into_iter().map(|bytes| bytes.0).collect(), ends });
+            let buffers = buffers.into_iter().map(|bytes| bytes.0).collect();
+            end.send(Message { bytes: bytes.0, buffers, ends, files });
         }
+        Ok(())
     }
 
     /// The next message, as an array of what `onmessage` is called with.
     fn receive<'js>(&self, ctx: Ctx<'js>) -> Result<Option<Array<'js>>> {
         let message = self.inner.end.borrow().as_ref().and_then(Endpoint::receive);
         let Some(message) = message else { return Ok(None) };
-        let (bytes, buffers, ports) = message.into_parts(&ctx)?;
+        let (bytes, buffers, ports, files) = message.into_parts(&ctx)?;
         let array = Array::new(ctx)?;
         array.set(0, bytes)?;
         array.set(1, buffers)?;
         array.set(2, ports)?;
+        array.set(3, files)?;
         Ok(Some(array))
     }
 
@@ -208,7 +222,9 @@ impl Inner {
         if self.is_closing.replace(true) {
             return;
         }
-        if !self.is_telling.get() {
+        // One of many hears nothing more, not even in the midst of it.
+        let is_named = self.end.borrow().as_ref().is_some_and(Endpoint::is_named);
+        if is_named || !self.is_telling.get() {
             self.end.take();
         }
         let on_close = self.on_close.borrow().upgrade();
@@ -224,15 +240,19 @@ impl Inner {
 
 impl Message {
     /// Into the script. Without memory for it, what came with it is closed.
-    fn into_parts<'js>(self, ctx: &Ctx<'js>) -> Result<(Value<'js>, Array<'js>, Array<'js>)> {
+    fn into_parts<'js>(self, ctx: &Ctx<'js>) -> Result<(Value<'js>, Array<'js>, Array<'js>, Array<'js>)> {
         let bytes = Bytes(self.bytes).into_js(ctx)?;
         let (buffers, ports) = (Array::new(ctx.clone())?, Array::new(ctx.clone())?);
+        let numbers = Array::new(ctx.clone())?;
         for (at, buffer) in self.buffers.into_iter().enumerate() {
             buffers.set(at, Bytes(buffer))?;
         }
         for (at, end) in self.ends.into_iter().enumerate() {
             ports.set(at, Port::wrap(ctx, end)?)?;
         }
-        Ok((bytes, buffers, ports))
+        for (at, file) in self.files.into_iter().enumerate() {
+            numbers.set(at, host(ctx).files.add(file))?;
+        }
+        Ok((bytes, buffers, ports, numbers))
     }
 }

@@ -77,6 +77,13 @@ impl Thread {
         self.life.id
     }
 
+    /// When its loop began, in nanoseconds of the monotonic clock and negative where it has not, and for how many of them it has
+    /// waited since.
+    fn loop_times(&self) -> Vec<f64> {
+        let (start, idle) = self.life.loop_times();
+        vec![start, idle]
+    }
+
     /// Ends its script wherever that is.
     fn terminate(&self) {
         self.life.stop();
@@ -110,6 +117,7 @@ pub(super) fn start<'js>(
         args: host.options.args.clone(),
         exec_args: options.get("execArgs")?,
         flags: options.get("flags")?,
+        requires: options.get("requires")?,
         max_memory: mib("memoryMb")?.map(|mib| (mib * 1_048_576.0) as usize).or(host.options.max_memory),
         stack: Some(stack << 20),
         ..Options::default()

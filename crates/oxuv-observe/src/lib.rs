@@ -1,0 +1,23 @@
+//! What a loop does, for people to see.
+//!
+//! A [`Recorder`] is an [`Observer`](oxuv_core::Observer) of the core's. It writes a [`Trace`] that Perfetto and chrome://tracing
+//! open, tells of slow callbacks, and counts; which of these, its [`Settings`] say. A [`Watchdog`] is a thread of its own
+//! that sees when a loop is stuck in a callback. [`view::page`] makes a trace into a page for any browser.
+
+#![forbid(unsafe_code)]
+
+mod inquiry;
+mod numbers;
+mod recorder;
+mod settings;
+mod text;
+mod trace;
+pub mod view;
+mod watchdog;
+
+pub use inquiry::Inquiry;
+pub use numbers::{Delays, Numbers, OfKind};
+pub use recorder::{NoOrigins, Origins, Recorder};
+pub use settings::{Settings, SlowCallback, path_for_process};
+pub use trace::Trace;
+pub use watchdog::{Pulse, Stuck, Watchdog};

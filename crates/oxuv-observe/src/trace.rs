@@ -1,0 +1,240 @@
+//! The trace of a process: a file in Chrome's trace-event format, for one loop or several.
+//!
+//! Spans are written when they begin, with a length of 0, which is amended at their end. So the file tells of the callback that a
+//! program died in, too; and as it is written by way of memory that the kernel has, it is complete whatever a program dies of.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use oxuv_core::{Errno, ObservedJob as Job, Result};
+use oxuv_os::Journal;
+
+use crate::text::{FIXED, escaped, fixed_microseconds, microseconds, number, short};
+
+/// A trace that is being written. Several loops, on whatever threads, may write to the same: a clone is another way to it.
+///
+/// In the file, times are microseconds of `CLOCK_MONOTONIC`. Each loop has a track for turns, phases and waits, and one for
+/// callbacks; the lanes of the pool have one each, for jobs waiting and for jobs that run. When the file cannot be written any
+/// more, a disk being full, the trace ends there.
+#[derive(Debug, Clone)]
+pub struct Trace(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    /// `None` after an error, and in a child of the process that has begun the trace.
+    journal: Option<Journal>,
+    error: Option<Errno>,
+    pid: u64,
+    loops: u64,
+    jobs: u64,
+    /// What records are made in.
+    record: Vec<u8>,
+}
+
+/// A span that has begun: where in the file its length is, and when it began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    length_at: u64,
+    begun: u64,
+}
+
+/// The tracks of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Track {
+    /// Turns, phases, waits.
+    Phases,
+    Callbacks,
+}
+
+/// The numbers of a loop's tracks begin with this multiple of its own.
+const TRACKS: u64 = 2;
+
+impl Trace {
+    /// Begins a trace in this file, which is made, or made empty.
+    ///
+    /// # Errors
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file, such as a FIFO.
+    pub fn create(path: &Path) -> Result<Trace> {
+        let journal = Journal::create(path, b"[", b"\n]\n")?;
+        let pid = u64::from(std::process::id());
+        let mut state = State { journal: Some(journal), error: None, pid, loops: 0, jobs: 0, record: Vec::new() };
+        let name = std::env::current_exe().ok().and_then(|path| path.file_name().map(|name| name.to_owned()));
+        let name = name.map_or_else(|| "a program".to_owned(), |name| name.to_string_lossy().into_owned());
+        state.name("process_name", 0, &name);
+        for lane in LANES {
+            state.name("thread_name", lane.1, &format!("pool: {}", lane.0));
+        }
+        // The first comma is for what is not there.
+        Ok(Trace(Arc::new(Mutex::new(state))))
+    }
+
+    /// Why the trace has ended early; `None` while it goes on.
+    pub fn error(&self) -> Option<Errno> {
+        self.with(|state| state.error)
+    }
+
+    /// A new loop writes to the trace: its number, from 1 on.
+    pub(crate) fn add_loop(&self) -> u64 {
+        self.with(|state| {
+            state.loops += 1;
+            let number = state.loops;
+            let track = number * TRACKS + FIRST_LOOP;
+            state.name("thread_name", track, &format!("loop {number}: turns, phases"));
+            state.name("thread_name", track + 1, &format!("loop {number}: callbacks"));
+            number
+        })
+    }
+
+    /// Begins a span.
+    pub(crate) fn begin(&self, of: u64, track: Track, name: &str, at: u64, details: &Details<'_>) -> Option<Span> {
+        self.with(|state| {
+            state.head("X", of * TRACKS + FIRST_LOOP + track as u64, at);
+            state.record.extend_from_slice(b",\"dur\":");
+            let offset = state.record.len() as u64;
+            state.record.extend_from_slice(&fixed_microseconds(0));
+            state.field("cat", details.category);
+            state.field("name", name);
+            details.write(&mut state.record);
+            state.record.push(b'}');
+            let length_at = state.append()? + offset;
+            Some(Span { length_at, begun: at })
+        })
+    }
+
+    /// Ends a span.
+    pub(crate) fn end(&self, span: Option<Span>, at: u64) {
+        let Some(span) = span else { return };
+        self.with(|state| {
+            let length: [u8; FIXED] = fixed_microseconds(at.saturating_sub(span.begun));
+            let amended = state.journal.as_mut().map(|journal| journal.amend(span.length_at, &length));
+            state.see(amended.unwrap_or(Ok(())));
+        });
+    }
+
+    /// A job was run.
+    pub(crate) fn job(&self, of: u64, job: &Job) {
+        self.with(|state| {
+            state.jobs += 1;
+            let (_, track) = LANES[job.lane as usize];
+            for (name, begun, ended) in [("queued", job.queued, job.started), ("runs", job.started, job.finished)] {
+                for (kind, at) in [("b", begun), ("e", ended)] {
+                    state.head(kind, track, at);
+                    state.field("cat", "pool");
+                    state.field("name", name);
+                    state.record.extend_from_slice(b",\"id\":");
+                    number(&mut state.record, state.jobs);
+                    state.record.extend_from_slice(b",\"args\":{\"loop\":");
+                    number(&mut state.record, of);
+                    state.record.extend_from_slice(b"}}");
+                    state.append();
+                }
+            }
+        });
+    }
+
+    fn with<T>(&self, ask: impl FnOnce(&mut State) -> T) -> T {
+        ask(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The lanes of a pool and the numbers of their tracks.
+const LANES: [(&str, u64); 3] = [("work", 1), ("fast I/O", 2), ("slow I/O", 3)];
+
+/// Before the first loop's tracks there is room for those of lanes.
+const FIRST_LOOP: u64 = 8;
+
+/// What else a span says.
+#[derive(Debug, Default)]
+pub(crate) struct Details<'a> {
+    pub(crate) category: &'a str,
+    pub(crate) numbers: &'a [(&'static str, u64)],
+    /// Where the callback is from.
+    pub(crate) origin: &'a [u8],
+}
+
+impl Details<'_> {
+    fn write(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(b",\"args\":{");
+        let mut separator: &[u8] = b"";
+        for &(name, value) in self.numbers {
+            to.extend_from_slice(separator);
+            separator = b",";
+            to.push(b'"');
+            to.extend_from_slice(name.as_bytes());
+            to.extend_from_slice(b"\":");
+            number(to, value);
+        }
+        if !self.origin.is_empty() {
+            to.extend_from_slice(separator);
+            to.extend_from_slice(b"\"origin\":\"");
+            escaped(to, short(self.origin).as_bytes());
+            to.push(b'"');
+        }
+        to.push(b'}');
+    }
+}
+
+impl State {
+    /// Begins a record.
+    fn head(&mut self, kind: &str, track: u64, at: u64) {
+        self.record.clear();
+        self.record.extend_from_slice(b",\n{\"ph\":\"");
+        self.record.extend_from_slice(kind.as_bytes());
+        self.record.extend_from_slice(b"\",\"pid\":");
+        number(&mut self.record, self.pid);
+        self.record.extend_from_slice(b",\"tid\":");
+        number(&mut self.record, track);
+        self.record.extend_from_slice(b",\"ts\":");
+        microseconds(&mut self.record, at);
+    }
+
+    /// Adds a text to it.
+    fn field(&mut self, name: &str, text: &str) {
+        self.record.extend_from_slice(b",\"");
+        self.record.extend_from_slice(name.as_bytes());
+        self.record.extend_from_slice(b"\":\"");
+        self.record.extend_from_slice(text.as_bytes());
+        self.record.push(b'"');
+    }
+
+    /// Names the process, or a track.
+    fn name(&mut self, what: &str, track: u64, name: &str) {
+        self.head("M", track, 0);
+        if what == "process_name" {
+            // It is the first of all, which no comma goes before.
+            self.record.drain(..1);
+        }
+        self.field("name", what);
+        self.record.extend_from_slice(b",\"args\":{\"name\":\"");
+        escaped(&mut self.record, name.as_bytes());
+        self.record.extend_from_slice(b"\"}}");
+        self.append();
+    }
+
+    fn append(&mut self) -> Option<u64> {
+        let appended = self.journal.as_mut()?.append(&self.record);
+        self.see(appended)
+    }
+
+    /// An error ends the trace.
+    fn see<T>(&mut self, done: Result<T>) -> Option<T> {
+        match done {
+            Ok(value) => Some(value),
+            Err(error) => {
+                // In a child, too: its parent goes on with the file.
+                self.error = Some(error);
+                self.journal = None;
+                None
+            }
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if let Some(journal) = self.journal.take() {
+            // What it would have cut off are spaces.
+            let _ = journal.finish();
+        }
+    }
+}

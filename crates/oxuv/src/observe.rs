@@ -1,0 +1,209 @@
+//! Seeing what a loop does: traces, slow callbacks, numbers, and why it does not end.
+//!
+//! ```
+//! use oxuv::{Loop, Mode, Timer};
+//! use std::time::Duration;
+//!
+//! let lp = Loop::new()?;
+//! # let path = std::env::temp_dir().join(format!("oxuv-doc-{}.json", std::process::id()));
+//! # let path = &path;
+//! // let path = "trace.json"; Perfetto and chrome://tracing open it.
+//! lp.trace(path)?;
+//! let timer = Timer::new(&lp)?;
+//! timer.start(Duration::from_millis(10), |timer| timer.close().unwrap())?;
+//! for alive in lp.why_alive() {
+//!     // timer 8: active, due in 10.0 ms, since 0.0 ms, from src/main.rs:7
+//!     println!("{alive}");
+//! }
+//! lp.run(Mode::Default)?;
+//! # std::fs::remove_file(path).unwrap();
+//! # Ok::<(), oxuv::Errno>(())
+//! ```
+
+use std::cell::RefCell;
+use std::fmt;
+use std::io::Write;
+use std::panic::Location;
+use std::path::Path;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use oxuv_core::{Event, Key};
+use oxuv_observe::{Origins, Recorder};
+
+use crate::callbacks::Callbacks;
+use crate::loop_::Inner;
+use crate::{LoopRef, Result};
+
+pub use oxuv_core::{Alive as Keeper, CallbackKind, Doing};
+pub use oxuv_observe::{
+    Delays, Inquiry, Numbers, OfKind, Pulse, Settings, SlowCallback, Stuck, Trace, Watchdog, path_for_process, view,
+};
+
+/// Something that keeps a loop from ending.
+#[derive(Debug, Clone)]
+pub struct Alive {
+    /// The handle or job, and what it does.
+    pub keeper: Keeper<u32>,
+    /// Where in the program it was made.
+    pub origin: String,
+    /// How long it has been there, by the loop's time.
+    pub age: Duration,
+}
+
+impl fmt::Display for Alive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, since {:.1} ms", self.keeper, self.age.as_secs_f64() * 1000.0)?;
+        if !self.origin.is_empty() {
+            write!(f, ", from {}", self.origin)?;
+        }
+        Ok(())
+    }
+}
+
+impl LoopRef {
+    /// Writes what the loop does from now on to this file, in Chrome's trace-event format: turns, phases, waits, each
+    /// callback with where its handle was made, and the pool's jobs. An old file is made empty. Whatever the program dies
+    /// of, the file tells of all up to then, the callback under way included. What was observed before, by whomever, is not
+    /// any more.
+    ///
+    /// # Errors
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file; EINVAL when the loop is gone; EBUSY in an
+    /// observer's closure.
+    pub fn trace(&self, path: impl AsRef<Path>) -> Result<Trace> {
+        let trace = Trace::create(path.as_ref())?;
+        self.observe(Settings { trace: Some(trace.clone()), ..Settings::default() })?;
+        Ok(trace)
+    }
+
+    /// Has the loop observed as the settings say, in place of what was said before. Empty settings end it. Without them the
+    /// loop pays for a look at a pointer.
+    ///
+    /// The closure for slow callbacks runs on the loop's thread after the callback. It cannot use the loop: that says EBUSY.
+    ///
+    /// # Errors
+    /// EINVAL when the loop is gone; EBUSY in an observer's closure.
+    pub fn observe(&self, settings: Settings) -> Result<()> {
+        let recorder = if settings.is_empty() {
+            None
+        } else {
+            let origins = Places::of(&self.0);
+            Some(Box::new(Recorder::new(settings, Box::new(origins))) as _)
+        };
+        let before = self.0.with(|core| Ok(core.observe(recorder)))?;
+        // What its closures own may call the loop when it is dropped.
+        drop(before);
+        Ok(())
+    }
+
+    /// Handles that `make` makes are said to come from this origin, not from where in the Rust program they are made: for programs
+    /// that run others' scripts. An empty origin is none.
+    pub fn made_at<T>(&self, origin: &str, make: impl FnOnce() -> T) -> T {
+        let before = self.0.callbacks.made.said.replace(Some(Rc::from(origin)));
+        let made = make();
+        self.0.callbacks.made.said.replace(before);
+        made
+    }
+
+    /// What keeps [`Loop::run`](crate::Loop::run) from returning: handles in the order in which they were made, then jobs.
+    pub fn why_alive(&self) -> Vec<Alive> {
+        let mut keepers = Vec::new();
+        let asked = self.0.with(|core| {
+            core.why_alive(|keeper| keepers.push(keeper));
+            Ok(core.time())
+        });
+        let Ok(now) = asked else { return Vec::new() };
+        let callbacks = &self.0.callbacks;
+        let alive = |keeper: Keeper<u32>| {
+            let made = callbacks.place(keeper.key, Some(keeper.user));
+            let age = made.as_ref().map_or(0, |made| now.saturating_sub(made.at));
+            let origin = made.map(|made| made.to_string()).unwrap_or_default();
+            Alive { keeper, origin, age: Duration::from_nanos(age) }
+        };
+        keepers.into_iter().map(alive).collect()
+    }
+}
+
+/// Where something was made, and when by the loop's time.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    origin: Origin,
+    at: u64,
+}
+
+/// Where something comes from.
+#[derive(Debug, Clone)]
+enum Origin {
+    Location(&'static Location<'static>),
+    Said(Rc<str>),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.origin {
+            Origin::Location(location) => write!(f, "{}:{}", location.file(), location.line()),
+            Origin::Said(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Where things were made, by their numbers.
+#[derive(Default)]
+pub(crate) struct Places {
+    places: RefCell<Vec<Option<Place>>>,
+    /// In place of where they are made, what somebody says.
+    said: RefCell<Option<Rc<str>>>,
+}
+
+impl Places {
+    pub(crate) fn set(&self, index: usize, location: &'static Location<'static>, at: u64) {
+        let mut places = self.places.borrow_mut();
+        if index >= places.len() {
+            places.resize(index + 1, None);
+        }
+        let said = self.said.borrow();
+        let origin = said.as_ref().map_or(Origin::Location(location), |said| Origin::Said(Rc::clone(said)));
+        places[index] = Some(Place { origin, at });
+    }
+
+    pub(crate) fn get(&self, index: usize) -> Option<Place> {
+        self.places.borrow().get(index).cloned().flatten()
+    }
+
+    fn of(inner: &Rc<Inner>) -> OfLoop {
+        OfLoop(Rc::downgrade(inner))
+    }
+}
+
+/// Where the handles of a loop were made. The loop owns the observer that asks.
+struct OfLoop(Weak<Inner>);
+
+impl Origins<u32> for OfLoop {
+    fn origin(&mut self, event: &Event<u32>, to: &mut Vec<u8>) {
+        let Some(inner) = self.0.upgrade() else { return };
+        let job = if let Event::Done { user, .. } = event { Some(*user) } else { None };
+        write_place(to, inner.callbacks.place(event.key(), job));
+    }
+
+    fn origin_of_keeper(&mut self, keeper: &Keeper<u32>, to: &mut Vec<u8>) {
+        let Some(inner) = self.0.upgrade() else { return };
+        write_place(to, inner.callbacks.place(keeper.key, Some(keeper.user)));
+    }
+}
+
+fn write_place(to: &mut Vec<u8>, place: Option<Place>) {
+    if let Some(place) = place {
+        // Writing to memory does not fail.
+        let _ = write!(to, "{place}");
+    }
+}
+
+impl Callbacks {
+    /// Where a handle was made, or without one a job.
+    fn place(&self, handle: Option<Key>, job: Option<u32>) -> Option<Place> {
+        match (handle, job) {
+            (Some(key), _) => self.made.get(key.index()),
+            (None, job) => self.submitted.get(job? as usize),
+        }
+    }
+}
