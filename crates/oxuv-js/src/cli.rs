@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write, stderr, stdin, stdout};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use lexopt::Arg;
+use oxuv::observe::path_for_process;
 use oxuv_js::{Options, Program, Source};
 
 const HELP: &str = "\
@@ -37,6 +39,12 @@ Options:
                           how long the head of a message of HTTP may be: 16384
       --insecure-http-parser
                           takes what is not quite HTTP
+      --trace FILE        write what the loop does to FILE, for Perfetto and
+                          chrome://tracing; %p in it is the process's id
+      --warn-slow MS      print callbacks that take so many milliseconds, and
+                          say so while one is under way
+      --why-alive         print what keeps the loop alive when SIGINT or SIGTERM
+                          ends it
   -h, --help              print this
   -v, --version           print the version
 ";
@@ -126,6 +134,13 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
                     text(parser.value()?)?.parse::<u32>().map_err(|_| "--max-http-header-size must be a number")?;
                 options.flags.push(format!("--max-http-header-size={size}"));
             }
+            Arg::Long("trace") => options.observing.trace = Some(path_for_process(&parser.value()?)),
+            Arg::Long("warn-slow") => {
+                let milliseconds = text(parser.value()?)?.parse().ok().filter(|&milliseconds| milliseconds > 0);
+                let milliseconds = milliseconds.ok_or("--warn-slow must be a number of milliseconds")?;
+                options.observing.slow = Some(Duration::from_millis(milliseconds));
+            }
+            Arg::Long("why-alive") => options.observing.why_alive = true,
             Arg::Long("max-memory") => {
                 let mib = text(parser.value()?)?;
                 let bytes = mib.parse::<usize>().ok().filter(|mib| *mib > 0).and_then(|mib| mib.checked_mul(1 << 20));
@@ -145,6 +160,9 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
             }
             other => return Err(other.unexpected()),
         }
+    }
+    if options.observing.why_alive {
+        options.flags.push("--why-alive".to_owned());
     }
     let own = given[..own].iter().filter(|arg| *arg != "--");
     options.exec_args = own.map(|arg| arg.to_string_lossy().into_owned()).collect();

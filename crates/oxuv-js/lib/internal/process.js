@@ -163,7 +163,14 @@ const makeEnvironment = (values) => new Proxy(values, {
   },
 });
 
+// Names of what keeps the loop running.
+function getActiveResourcesInfo() {
+  const { timers, immediates } = require('timers').internal.countActive();
+  return [...native.activeResources(), ...Array(timers).fill('Timeout'), ...Array(immediates).fill('Immediate')];
+}
+
 module.exports = {
+  getActiveResourcesInfo,
   throwWithoutFolder, chdir, hrtime, memoryUsage, uptime, umask, cpuUsage, resourceUsage, emitWarning, printWarning,
   setUncaughtExceptionCaptureCallback,
   hasUncaughtExceptionCaptureCallback: () => process._captureCallback !== null,
