@@ -154,8 +154,18 @@ function destroy(timer) {
   if (timer[kId] !== undefined) byNumber.delete(timer[kId]);
 }
 
+// The timer whose callback runs.
+let current;
+
+// How many timers and immediates keep the loop running: a timer counts until its callback is over.
+function countActive() {
+  const isCalled = current !== undefined && current[kRefed] && current[kKey] === 0 && !current._destroyed;
+  return { timers: thatKeep().length + Number(isCalled), immediates: refedImmediates };
+}
+
 function runTimeout(timer) {
   timer[kKey] = 0;
+  current = timer;
   if (!timer._onTimeout) {
     destroy(timer);
     return;
@@ -236,6 +246,7 @@ function runTimers(keys) {
     }
   }
   flush();
+  current = undefined;
   return !isFirst;
 }
 
@@ -356,4 +367,6 @@ for (const name of ['enroll', 'unenroll', 'active', '_unrefActive']) {
     get: () => require('internal/timers_old')[name], enumerable: true, configurable: true,
   });
 }
-Object.defineProperty(module.exports, 'internal', { value: { runTimers, runImmediates, flush, now, thatKeep, start, unenroll, kKey, kRefed, LONGEST } });
+Object.defineProperty(module.exports, 'internal', {
+  value: { runTimers, runImmediates, flush, now, thatKeep, start, unenroll, countActive, kKey, kRefed, LONGEST },
+});

@@ -71,7 +71,7 @@ const BAD_ARGUMENT: u8 = 9;
 enum Command {
     Help,
     Version,
-    Run(Source, Options),
+    Run(Source, Box<Options>),
     TraceView(OsString),
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn main() -> ExitCode {
     match parse(lexopt::Parser::from_env()) {
         Ok(Command::Help) => print(HELP),
         Ok(Command::Version) => print(concat!("oxuv ", env!("CARGO_PKG_VERSION"), "\n")),
-        Ok(Command::Run(source, options)) => run(source, options),
+        Ok(Command::Run(source, options)) => run(source, *options),
         Ok(Command::TraceView(path)) => trace_view(&path),
         Err(error) => {
             say(&format!("oxuv: {error}\nTry `oxuv --help`.\n"));
@@ -186,7 +186,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         (None, None) if is_prompt || (stdin().is_terminal() && !options.print) => Source::Prompt,
         _ => Source::Stdin,
     };
-    Ok(Command::Run(source, options))
+    Ok(Command::Run(source, Box::new(options)))
 }
 
 /// The argument behind an option that may do without, unless that is an option itself.

@@ -14,7 +14,7 @@ use rquickjs::{
 };
 
 use crate::Options;
-use crate::bindings::{Descriptors, Endpoint, Life, Problem, Threads};
+use crate::bindings::{Descriptors, Endpoint, Life, Problem, Requests, Threads};
 use crate::queues::{DueImmediates, DueTimers, TimerKeys};
 
 /// A function of the script's side, kept by the loop's side.
@@ -69,6 +69,8 @@ pub(crate) struct Host {
     pub(crate) immediates: OnceCell<Immediates<DueImmediates>>,
     /// The files that the script has open.
     pub(crate) files: Descriptors,
+    /// What the script waits for, beside handles.
+    pub(crate) requests: Requests,
     hooks: OnceCell<Hooks>,
     pub(crate) module_hooks: OnceCell<ModuleHooks>,
     /// How many ES modules were required so far.
@@ -134,6 +136,7 @@ impl Host {
             timer_keys: TimerKeys::default(),
             immediates: OnceCell::new(),
             files: Descriptors::default(),
+            requests: Requests::default(),
             hooks: OnceCell::new(),
             module_hooks: OnceCell::new(),
             imports: Cell::new(0),
@@ -258,6 +261,9 @@ impl Host {
     ) -> Result<T, Outcome> {
         if self.is_ending() {
             return Err(Outcome::Stop);
+        }
+        if let Some(life) = &self.life {
+            life.end_wait();
         }
         match function.call::<A, T>(args).catch(ctx) {
             Ok(_) if self.is_ending() => Err(Outcome::Stop),

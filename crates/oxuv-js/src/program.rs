@@ -197,11 +197,18 @@ impl Program {
             // Before those of the script, which may change what there is to tell.
             observing::answer_signals(&self.host)?;
         }
+        // A worker's script is the first thing that its loop has to do.
+        let mut start = bindings::nanoseconds();
+        if self.host.life.is_some() {
+            self.host.loop_span.set((start, -1.0));
+        }
         self.host
             .context
             .with(|ctx| self.start(&ctx, source, interrupt).catch(&ctx).map_err(|error| Error(error.to_string())))?;
-        let start = bindings::nanoseconds();
-        self.host.loop_span.set((start, -1.0));
+        if self.host.life.is_none() {
+            start = bindings::nanoseconds();
+            self.host.loop_span.set((start, -1.0));
+        }
         let end = self.lp.spin(&mut Outer(&self.host))?;
         self.host.loop_span.set((start, bindings::nanoseconds()));
         Ok(match end {

@@ -11,6 +11,7 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::{Class, Ctx, FromJs, Object, Result, Value};
 
 use super::OrThrow;
+use super::resources::Request;
 use super::stream::{AnyStream, Caller, Owner, Stream, code};
 use crate::host::{Host, Kept, host};
 
@@ -58,12 +59,17 @@ fn lookup(ctx: Ctx<'_>, name: String, family: u32, hints: i32, done: Kept) -> i3
         _ => None,
     };
     let hints = Hints { v6, kind: Some(SocketKind::Stream), flags: LookupFlags::from_bits_truncate(hints) };
-    let asked = host(&ctx).lp.lookup(name.as_str(), None, hints, move |_, found| match found {
-        Ok(found) => {
-            let addresses: Vec<_> = found.addresses.iter().map(|found| text_of(&found.address)).collect();
-            done.call(|_| Ok((0, addresses)));
+    let host = host(&ctx);
+    let request = Request::new(&host, "GetAddrInfoReqWrap");
+    let asked = host.lp.lookup(name.as_str(), None, hints, move |_, found| {
+        drop(request);
+        match found {
+            Ok(found) => {
+                let addresses: Vec<_> = found.addresses.iter().map(|found| text_of(&found.address)).collect();
+                done.call(|_| Ok((0, addresses)));
+            }
+            Err(errno) => done.call(|_| Ok((errno.code(),))),
         }
-        Err(errno) => done.call(|_| Ok((errno.code(),))),
     });
     asked.map_or_else(Errno::code, |_| 0)
 }
@@ -172,6 +178,8 @@ fn accepted(listener: &Owner, accepted: oxuv::Result<AnyStream>) {
             });
             wrapped.map(Some)
         }),
+        // As in Node: those that came have been turned away, and the server goes on.
+        Err(Errno::EMFILE | Errno::ENFILE) => {}
         Err(errno) => listener.call(name, errno.code(), |_| Ok(None)),
     }
 }
