@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
-use oxuv_os::epoll::{Epoll, Event, EventFlags};
+use oxuv_os::epoll::Event;
 use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::process::Child;
@@ -19,10 +19,11 @@ use oxuv_os::tty::{self, Modes, Opened};
 use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
+pub use oxuv_os::epoll::{Epoll, EventFlags};
 pub use oxuv_os::net::{check_datagrams, check_stream};
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
 pub use oxuv_os::unix::pair as unix_pair;
-pub use oxuv_os::{Descriptor, Shared, Standard, names, random, signal};
+pub use oxuv_os::{Descriptor, Shared, Standard, TimerClock, TimerDescriptor, names, random, signal};
 
 pub use crate::pool::PoolOf;
 
@@ -41,7 +42,10 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     events: Vec<Event>,
     spare: Spare,
     send_flags: SendFlags,
-    blocks_sigprof: bool,
+    /// Its waits are of another kind than usual: they block SIGPROF, or the clock is one for tests.
+    waits_otherwise: bool,
+    /// What the clock for tests says, in nanoseconds; 0 is that there is none.
+    test_time: u64,
     jobs: Counter<J>,
     ring: RingJobs<J>,
     /// Made at first use.
@@ -49,6 +53,9 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     /// The process that all this belongs to.
     process: Process,
 }
+
+/// What a clock for tests says in the beginning: that something was before.
+const TEST_BEGIN: u64 = 1_000_000_000;
 
 /// Wakes a [`Linux`] kernel.
 #[derive(Debug, Clone)]
@@ -96,8 +103,8 @@ impl<J: Job> Linux<J> {
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
         let (jobs, ring, process) = (Counter::new(pool), RingJobs::default(), Process::current());
-        let (blocks_sigprof, signals) = (false, None);
-        Ok(Linux { epoll, waker, events, spare, send_flags, blocks_sigprof, jobs, ring, signals, process })
+        let (waits_otherwise, test_time, signals) = (false, 0, None);
+        Ok(Linux { epoll, waker, events, spare, send_flags, waits_otherwise, test_time, jobs, ring, signals, process })
     }
 
     /// Whether operations on files that are submitted from now on are done by io_uring, where that can be had, or all by the
@@ -115,7 +122,26 @@ impl<J: Job> Linux<J> {
     /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
     #[doc(alias = "UV_LOOP_BLOCK_SIGNAL")]
     pub fn block_sigprof(&mut self) {
-        self.blocks_sigprof = true;
+        self.waits_otherwise = true;
+    }
+
+    /// Has a clock for tests from now on. It stands still but for two things: a wait that finds nothing to do takes no time, and
+    /// the clock is then at its end; and [`Linux::advance`].
+    pub fn use_test_clock(&mut self) {
+        self.waits_otherwise = true;
+        self.test_time = self.test_time.max(TEST_BEGIN);
+    }
+
+    /// Has the clock for tests go forward.
+    ///
+    /// # Errors
+    /// EINVAL when it is not one for tests.
+    pub fn advance(&mut self, nanoseconds: u64) -> Result<()> {
+        if self.test_time == 0 {
+            return Err(Errno::EINVAL);
+        }
+        self.test_time = self.test_time.saturating_add(nanoseconds);
+        Ok(())
     }
 
     /// The pool that this kernel has its jobs run by.
@@ -143,7 +169,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     #[inline]
     fn now(&self) -> u64 {
-        clock::now()
+        if self.test_time == 0 { clock::now() } else { self.test_time }
     }
 
     fn waker(&self) -> Waker {

@@ -244,7 +244,6 @@ impl<U> Event<U> {
             | Event::Connection { key, .. }
             | Event::Ready { key, .. }
             | Event::NeedBuffer { key, .. }
-            | Event::Ready { key, .. }
             | Event::HungUp { key, .. }
             | Event::Connected { key, .. }
             | Event::Written { key, .. }

@@ -111,7 +111,7 @@ impl<J: Job> RingJobs<J> {
     }
 
     /// Whether nothing is under way here.
-    fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         let is_empty = match &self.state {
             State::On(ring) | State::Ending(ring) => ring.is_empty(),
             State::Unused | State::Off => true,

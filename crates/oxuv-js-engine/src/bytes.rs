@@ -92,17 +92,16 @@ fn place_of(value: &Value<'_>) -> Result<Option<NonNull<[u8]>>> {
     let wrong = || Error::new_from_js(value.type_name(), "bytes");
     let object = value.as_object().ok_or_else(wrong)?;
     if let Ok(array) = TypedArray::<u8>::from_object(object.clone()) {
-        return Ok(array.as_raw().filter(|place| !place.is_empty()));
+        return Ok(asked(value, || array.as_raw()).filter(|place| !place.is_empty()));
     }
-    if let Some(buffer) = ArrayBuffer::from_object(object.clone()) {
-        return Ok(buffer.as_raw().filter(|place| !place.is_empty()));
+    if let Some(buffer) = asked(value, || ArrayBuffer::from_object(object.clone())) {
+        return Ok(asked(value, || buffer.as_raw()).filter(|place| !place.is_empty()));
     }
     // Another view of a buffer. Whatever a script has made of these properties, what is taken lies within the buffer.
-    let Ok(Some(buffer)) = object.get::<_, Value<'_>>("buffer").map(ArrayBuffer::from_value) else {
-        return Err(wrong());
-    };
+    let buffer: Value<'_> = object.get("buffer")?;
+    let Some(buffer) = asked(value, || ArrayBuffer::from_value(buffer)) else { return Err(wrong()) };
     let (begin, length): (usize, usize) = (object.get("byteOffset")?, object.get("byteLength")?);
-    let Some(whole) = buffer.as_raw() else { return Ok(None) };
+    let Some(whole) = asked(value, || buffer.as_raw()) else { return Ok(None) };
     if length == 0 {
         return Ok(None);
     }
@@ -111,6 +110,16 @@ fn place_of(value: &Value<'_>) -> Result<Option<NonNull<[u8]>>> {
     }
     // SAFETY: from its beginning to its end the view lies within the memory of the buffer.
     Ok(Some(NonNull::slice_from_raw_parts(unsafe { whole.cast::<u8>().add(begin) }, length)))
+}
+
+/// What the engine says when it is asked. Where it says no it has thrown as well, and nobody has taken that: the next who looks for
+/// an exception would find it.
+fn asked<T>(value: &Value<'_>, ask: impl FnOnce() -> Option<T>) -> Option<T> {
+    let answer = ask();
+    if answer.is_none() {
+        drop(value.ctx().catch());
+    }
+    answer
 }
 
 fn no_memory(ctx: &Ctx<'_>) -> Error {
@@ -144,6 +153,24 @@ mod tests {
                 ("const a = new Uint8Array(5); a.buffer.transfer(); a", &[]),
             ] {
                 assert_eq!(ctx.eval::<Bytes, _>(code).unwrap().0, expected, "{code}");
+            }
+        });
+    }
+
+    #[test]
+    fn no_exception_stays_behind() {
+        in_engine(|ctx| {
+            for code in [
+                "new Float64Array(1)",
+                "new DataView(new ArrayBuffer(2))",
+                "const a = new Uint8Array(5); a.buffer.transfer(); a",
+                "const b = new ArrayBuffer(5); b.transfer(); b",
+                "({})",
+                "1",
+            ] {
+                let value: Value<'_> = ctx.eval(code).unwrap();
+                let _ = Bytes::from_js(ctx, value);
+                assert!(!ctx.has_exception(), "{code}");
             }
         });
     }

@@ -44,6 +44,7 @@ class Timeout {
     this._destroyed = false;
     this[kKey] = 0;
     this[kRefed] = isRefed;
+    if (own.place !== undefined) this[own.kPlace] = own.place();
   }
 
   ref() {
@@ -122,6 +123,11 @@ function flush() {
   native.insert(stagedFrom, end, staged);
 }
 
+// Those that keep the loop alive.
+function thatKeep() {
+  return byKey.filter((timer) => timer !== undefined && timer[kKey] !== 0 && timer[kRefed]);
+}
+
 function leave(timer) {
   const key = timer[kKey];
   timer[kKey] = 0;
@@ -148,8 +154,18 @@ function destroy(timer) {
   if (timer[kId] !== undefined) byNumber.delete(timer[kId]);
 }
 
+// The timer whose callback runs.
+let current;
+
+// How many timers and immediates keep the loop running: a timer counts until its callback is over.
+function countActive() {
+  const isCalled = current !== undefined && current[kRefed] && current[kKey] === 0 && !current._destroyed;
+  return { timers: thatKeep().length + Number(isCalled), immediates: refedImmediates };
+}
+
 function runTimeout(timer) {
   timer[kKey] = 0;
+  current = timer;
   if (!timer._onTimeout) {
     destroy(timer);
     return;
@@ -230,6 +246,7 @@ function runTimers(keys) {
     }
   }
   flush();
+  current = undefined;
   return !isFirst;
 }
 
@@ -350,4 +367,6 @@ for (const name of ['enroll', 'unenroll', 'active', '_unrefActive']) {
     get: () => require('internal/timers_old')[name], enumerable: true, configurable: true,
   });
 }
-Object.defineProperty(module.exports, 'internal', { value: { runTimers, runImmediates, flush, now, start, unenroll, kKey, kRefed, LONGEST } });
+Object.defineProperty(module.exports, 'internal', {
+  value: { runTimers, runImmediates, flush, now, thatKeep, start, unenroll, countActive, kKey, kRefed, LONGEST },
+});

@@ -14,7 +14,7 @@ use rquickjs::{
 };
 
 use crate::Options;
-use crate::bindings::{Descriptors, Endpoint, Life, Problem, Threads};
+use crate::bindings::{Descriptors, Endpoint, Life, Problem, Requests, Threads};
 use crate::queues::{DueImmediates, DueTimers, TimerKeys};
 
 /// A function of the script's side, kept by the loop's side.
@@ -34,6 +34,12 @@ pub(crate) struct Hooks {
     rejection: Kept,
     /// Loads `lib/esm.js`, which sets the module hooks.
     load_modules: Kept,
+    /// Where in the script it is called from.
+    place: Kept,
+    /// A line for each timer that keeps the loop alive.
+    pub(crate) why_alive: Kept,
+    /// Whether the script does something about the signal of this name.
+    pub(crate) listens: Kept,
     /// Emits `beforeExit`.
     before_exit: Kept,
     /// Emits `exit`, and gives the exit code.
@@ -63,6 +69,8 @@ pub(crate) struct Host {
     pub(crate) immediates: OnceCell<Immediates<DueImmediates>>,
     /// The files that the script has open.
     pub(crate) files: Descriptors,
+    /// What the script waits for, beside handles.
+    pub(crate) requests: Requests,
     hooks: OnceCell<Hooks>,
     pub(crate) module_hooks: OnceCell<ModuleHooks>,
     /// How many ES modules were required so far.
@@ -128,6 +136,7 @@ impl Host {
             timer_keys: TimerKeys::default(),
             immediates: OnceCell::new(),
             files: Descriptors::default(),
+            requests: Requests::default(),
             hooks: OnceCell::new(),
             module_hooks: OnceCell::new(),
             imports: Cell::new(0),
@@ -142,8 +151,10 @@ impl Host {
             parent: Cell::new(parent),
             threads: Threads::default(),
         });
-        let _ = host.timers.set(Timers::new(&host.lp, Rc::new(DueTimers::of(&host)))?);
-        let _ = host.immediates.set(Immediates::new(&host.lp, Rc::new(DueImmediates::of(&host)))?);
+        let timers = || Timers::new(&host.lp, Rc::new(DueTimers::of(&host)));
+        let _ = host.timers.set(host.lp.made_at("the timers of the script", timers)?);
+        let immediates = || Immediates::new(&host.lp, Rc::new(DueImmediates::of(&host)));
+        let _ = host.immediates.set(host.lp.made_at("the immediates of the script", immediates)?);
         let weak = HostRef(Rc::downgrade(&host));
         host.context.with(|ctx| ctx.store_userdata(weak).map(drop)).map_err(|_| oxuv::Errno::EBUSY)?;
         Ok(host)
@@ -166,10 +177,22 @@ impl Host {
             uncaught: hooks.get("uncaught")?,
             rejection: hooks.get("rejection")?,
             load_modules: hooks.get("loadModules")?,
+            place: hooks.get("place")?,
+            why_alive: hooks.get("whyAlive")?,
+            listens: hooks.get("listens")?,
             before_exit: hooks.get("beforeExit")?,
             exit: hooks.get("exit")?,
         });
         Ok(())
+    }
+
+    /// Makes a handle; where in the script that is called from is its origin, if anybody wants to know.
+    pub(crate) fn make<T>(&self, ctx: &Ctx<'_>, make: impl FnOnce(&LoopRef) -> oxuv::Result<T>) -> oxuv::Result<T> {
+        if !self.options.observing.keeps_places() {
+            return make(&self.lp);
+        }
+        let place = self.hooks().place.clone().restore(ctx).and_then(|place| place.call::<_, String>(()));
+        self.lp.made_at(&place.unwrap_or_default(), || make(&self.lp))
     }
 
     pub(crate) fn hooks(&self) -> &Hooks {
@@ -238,6 +261,9 @@ impl Host {
     ) -> Result<T, Outcome> {
         if self.is_ending() {
             return Err(Outcome::Stop);
+        }
+        if let Some(life) = &self.life {
+            life.end_wait();
         }
         match function.call::<A, T>(args).catch(ctx) {
             Ok(_) if self.is_ending() => Err(Outcome::Stop),

@@ -8,6 +8,7 @@
 mod bindings;
 mod host;
 mod library;
+mod observing;
 mod program;
 mod prompt;
 mod queues;

@@ -15,6 +15,7 @@ use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
 
 use crate::bindings::{Endpoint, Life};
 use crate::host::{Host, host};
+use crate::observing::{self, Observing};
 use crate::{bindings, library, prompt};
 
 /// How a script is run.
@@ -26,6 +27,8 @@ pub struct Options {
     pub exec_args: Vec<String>,
     /// Those that the script's side acts upon, a value behind `=`.
     pub flags: Vec<String>,
+    /// What is to be seen of the loop.
+    pub observing: Observing,
     /// Modules that are loaded before the script.
     pub requires: Vec<String>,
     /// Whether a script without a file is an ES module for certain.
@@ -132,6 +135,7 @@ impl Program {
         }
         // Node's clock of timers counts whole milliseconds.
         let lp = Loop::with_grain(Duration::from_millis(1))?;
+        observing::begin(&lp, &options.observing)?;
         let host = Host::new(lp.clone(), context, options, worker)?;
         let program = Program { host, lp, runtime };
         program.host.context.with(|ctx| program.boot(&ctx).catch(&ctx).map_err(|error| Error(error.to_string())))?;
@@ -193,11 +197,22 @@ impl Program {
             let asked = interrupt.clone();
             self.runtime.set_interrupt_handler(Some(Box::new(move || asked.swap(false, Ordering::Relaxed))));
         }
+        if self.host.options.observing.why_alive {
+            // Before those of the script, which may change what there is to tell.
+            observing::answer_signals(&self.host)?;
+        }
+        // A worker's script is the first thing that its loop has to do.
+        let mut start = bindings::nanoseconds();
+        if self.host.life.is_some() {
+            self.host.loop_span.set((start, -1.0));
+        }
         self.host
             .context
             .with(|ctx| self.start(&ctx, source, interrupt).catch(&ctx).map_err(|error| Error(error.to_string())))?;
-        let start = bindings::nanoseconds();
-        self.host.loop_span.set((start, -1.0));
+        if self.host.life.is_none() {
+            start = bindings::nanoseconds();
+            self.host.loop_span.set((start, -1.0));
+        }
         let end = self.lp.spin(&mut Outer(&self.host))?;
         self.host.loop_span.set((start, bindings::nanoseconds()));
         Ok(match end {

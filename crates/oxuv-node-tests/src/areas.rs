@@ -69,6 +69,7 @@ pub(crate) const AREAS: &[Area] = &[
     Area { name: "signals", prefixes: &["signal", "process-kill"] },
     Area { name: "readline", prefixes: &["readline"] },
     Area { name: "tty", prefixes: &["tty"] },
+    Area { name: "resources", prefixes: &["process-getactiveresources"] },
     Area { name: "perf", prefixes: &["perf"] },
     Area { name: "http", prefixes: &["http-", "http."] },
     Area { name: "dgram", prefixes: &["dgram"] },

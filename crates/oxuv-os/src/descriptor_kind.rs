@@ -53,6 +53,13 @@ impl DescriptorKind {
     }
 }
 
+/// Whether the descriptor of this number, which may be anybody's or none, is a socket that others connect to.
+pub fn is_listener(number: RawFd) -> bool {
+    // SAFETY: not -1. The borrow ends with this function, which but asks about the descriptor; if there is none of this number,
+    // the answer is EBADF.
+    number >= 0 && sockopt::socket_acceptconn(unsafe { BorrowedFd::borrow_raw(number) }).unwrap_or(false)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +77,15 @@ mod tests {
         assert_eq!(kind(File::open(std::env::current_exe().unwrap()).unwrap()), DescriptorKind::File);
         assert_eq!(kind(File::open("/dev/null").unwrap()), DescriptorKind::File);
         assert_eq!(kind(File::open("/").unwrap()), DescriptorKind::Unknown);
+    }
+
+    #[test]
+    fn those_who_listen() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        assert!(is_listener(listener.as_raw_fd()));
+        assert!(!is_listener(UdpSocket::bind("127.0.0.1:0").unwrap().as_raw_fd()));
+        assert!(!is_listener(UnixStream::pair().unwrap().0.as_raw_fd()));
+        assert!(!is_listener(-1));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! epoll, level-triggered, with waits to the nanosecond.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::event::{Timespec, epoll};
@@ -180,6 +180,12 @@ impl Epoll {
         // SAFETY: the kernel has filled in the first `count` events, no more than the capacity it was told.
         unsafe { events.set_len(count as usize) };
         Ok(())
+    }
+}
+
+impl AsFd for Epoll {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

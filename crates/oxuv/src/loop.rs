@@ -48,7 +48,7 @@ pub(crate) struct Inner {
 }
 
 /// The size of the buffer that reads read into: libuv's suggestion.
-const BUFFER: usize = 64 * 1024;
+pub(crate) const BUFFER: usize = 64 * 1024;
 
 /// What the core says is due.
 pub(crate) enum Due {
@@ -115,6 +115,11 @@ impl Loop {
         Loop::on(Linux::with_pool(false, pool.of_loop())?, Duration::from_nanos(1))
     }
 
+    /// A new loop that is told more.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
     fn on(kernel: Linux, grain: Duration) -> Result<Loop> {
         let core = Core::new(kernel, Config { grain: nanoseconds(grain), ..Config::default() })?;
         Ok(Loop(LoopRef(Rc::new(Inner {
@@ -150,6 +155,67 @@ impl Loop {
     #[doc(alias = "uv_loop_close")]
     pub fn check_closable(&self) -> Result<()> {
         self.0.0.with(|core| core.check_closable())
+    }
+}
+
+/// What a new loop is to be like: made by [`Loop::builder`].
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    grain: Option<Duration>,
+    pool: Option<Pool>,
+    has_test_clock: bool,
+}
+
+impl Builder {
+    /// As [`Loop::with_grain`].
+    pub fn grain(mut self, grain: Duration) -> Builder {
+        self.grain = Some(grain);
+        self
+    }
+
+    /// As [`Loop::with_pool`].
+    pub fn pool(mut self, pool: &Pool) -> Builder {
+        self.pool = Some(pool.clone());
+        self
+    }
+
+    /// Gives the loop a clock for tests. It stands still while anything runs; when there is nothing to do but to wait for a timer,
+    /// it jumps to that. A day of timers takes a moment, and always the same happens at the same time.
+    /// [`LoopRef::advance`] has it go forward by hand.
+    ///
+    /// While threads of the pool or the kernel work for the loop, the clock stands still, and the loop waits for them. Of other threads,
+    /// other processes and the network it knows nothing: what it hears from them comes at whatever time the clock shows then.
+    ///
+    /// ```
+    /// use oxuv::{Loop, time};
+    /// use std::time::Duration;
+    ///
+    /// let lp = Loop::builder().test_clock().build()?;
+    /// lp.block_on(async {
+    ///     let begin = time::Instant::now();
+    ///     time::sleep(Duration::from_secs(24 * 3600)).await;
+    ///     assert_eq!(begin.elapsed(), Duration::from_secs(24 * 3600));
+    /// });
+    /// # Ok::<(), oxuv::Errno>(())
+    /// ```
+    pub fn test_clock(mut self) -> Builder {
+        self.has_test_clock = true;
+        self
+    }
+
+    /// Makes the loop.
+    ///
+    /// # Errors
+    /// EINVAL for a grain of 0; EMFILE, ENFILE, ENOMEM.
+    pub fn build(self) -> Result<Loop> {
+        let mut kernel = match &self.pool {
+            None => Linux::new(false)?,
+            Some(pool) => Linux::with_pool(false, pool.of_loop())?,
+        };
+        if self.has_test_clock {
+            kernel.use_test_clock();
+        }
+        Loop::on(kernel, self.grain.unwrap_or(Duration::from_nanos(1)))
     }
 }
 
@@ -204,6 +270,19 @@ impl LoopRef {
             core.update_time();
             Ok(())
         });
+    }
+
+    /// Has the clock of a loop with a [test clock](Builder::test_clock) go forward. What is due by then comes in the next
+    /// turn, each at its place in the order.
+    ///
+    /// # Errors
+    /// EINVAL when the loop has another clock, or is gone.
+    pub fn advance(&self, time: Duration) -> Result<()> {
+        self.0.with(|core| {
+            core.kernel_mut().advance(nanoseconds(time))?;
+            core.update_time();
+            Ok(())
+        })
     }
 
     /// Whether operations on files that are begun from now on are all done by the kernel through io_uring, where it can do

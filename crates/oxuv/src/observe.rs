@@ -96,6 +96,15 @@ impl LoopRef {
         Ok(())
     }
 
+    /// Handles that `make` makes are said to come from this origin, not from where in the Rust program they are made: for programs
+    /// that run others' scripts. An empty origin is none.
+    pub fn made_at<T>(&self, origin: &str, make: impl FnOnce() -> T) -> T {
+        let before = self.0.callbacks.made.said.replace(Some(Rc::from(origin)));
+        let made = make();
+        self.0.callbacks.made.said.replace(before);
+        made
+    }
+
     /// What keeps [`Loop::run`](crate::Loop::run) from returning: handles in the order in which they were made, then jobs.
     pub fn why_alive(&self) -> Vec<Alive> {
         let mut keepers = Vec::new();
@@ -118,31 +127,56 @@ impl LoopRef {
 /// Where something was made, and when by the loop's time.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    location: &'static Location<'static>,
+    origin: Origin,
     at: u64,
+}
+
+/// Where something comes from.
+#[derive(Debug, Clone)]
+enum Origin {
+    Location(&'static Location<'static>),
+    Said(Rc<str>),
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.location.file(), self.location.line())
+        match &self.origin {
+            Origin::Location(location) => write!(f, "{}:{}", location.file(), location.line()),
+            Origin::Said(text) => f.write_str(text),
+        }
     }
 }
 
 /// Where things were made, by their numbers.
 #[derive(Default)]
-pub(crate) struct Places(RefCell<Vec<Option<Place>>>);
+pub(crate) struct Places {
+    places: RefCell<Vec<Option<Place>>>,
+    /// In place of where they are made, what somebody says.
+    said: RefCell<Option<Rc<str>>>,
+}
 
 impl Places {
     pub(crate) fn set(&self, index: usize, location: &'static Location<'static>, at: u64) {
-        let mut places = self.0.borrow_mut();
+        let mut places = self.places.borrow_mut();
         if index >= places.len() {
             places.resize(index + 1, None);
         }
-        places[index] = Some(Place { location, at });
+        let said = self.said.borrow();
+        let origin = said.as_ref().map_or(Origin::Location(location), |said| Origin::Said(Rc::clone(said)));
+        places[index] = Some(Place { origin, at });
+    }
+
+    /// A connection comes from where its listener is said to come from.
+    pub(crate) fn inherit(&self, from: usize, to: usize) {
+        if let Some(Place { origin: origin @ Origin::Said(_), .. }) = self.get(from)
+            && let Some(Some(place)) = self.places.borrow_mut().get_mut(to)
+        {
+            place.origin = origin;
+        }
     }
 
     pub(crate) fn get(&self, index: usize) -> Option<Place> {
-        self.0.borrow().get(index).cloned().flatten()
+        self.places.borrow().get(index).cloned().flatten()
     }
 
     fn of(inner: &Rc<Inner>) -> OfLoop {

@@ -10,7 +10,6 @@ use oxuv_core::linux::{PoolOf, Shared, random};
 use oxuv_core::pool::{Pool as CorePool, PoolMetrics};
 use oxuv_core::{Lane, Ticket};
 
-use crate::handle::nanoseconds;
 use crate::{Errno, LoopRef, Result};
 
 /// Why work has no result.
@@ -198,17 +197,19 @@ impl LoopRef {
         let (mut job, mut refused) = (Some(job), None);
         let submitted = self.0.with(|core| {
             let Some(job) = job.take() else { return Err(Errno::EINVAL) };
-            core.submit(lane, job, number).map_err(|back| {
+            let submitted = core.submit(lane, job, number).map_err(|back| {
                 refused = Some(back.given);
                 back.error
-            })
+            });
+            submitted.map(|ticket| (ticket, core.time()))
         });
         if submitted.is_err() {
             // What the closures own may call the loop when it is dropped; nobody is in it now.
             drop((job, refused, self.0.callbacks.take_job(number)));
         }
-        self.0.callbacks.submitted.set(number as usize, place, nanoseconds(self.now()));
-        submitted.map(|ticket| Request { owner: self.clone(), ticket })
+        let (ticket, now) = submitted?;
+        self.0.callbacks.submitted.set(number as usize, place, now);
+        Ok(Request { owner: self.clone(), ticket })
     }
 }
 

@@ -132,7 +132,7 @@ fn work_runs_on_another_thread_and_its_panic_is_a_result() {
         let here = std::thread::current().id();
         let there = spawn_blocking(|| std::thread::current().id()).await.unwrap();
         assert_ne!(here, there);
-        let error = spawn_blocking(|| panic!("on a thread")).await.map(|()| ()).unwrap_err();
+        let error = spawn_blocking(|| panic!("on a thread")).await.unwrap_err();
         assert_eq!(error.to_string(), "the task has panicked: on a thread");
     });
 }
@@ -150,7 +150,7 @@ fn work_that_has_not_begun_is_taken_back_by_abort_alone() {
         drop(spawn_blocking(move || ran.store(true, SeqCst)));
         second.abort();
         begin.send(()).unwrap();
-        assert!(second.await.map(|()| ()).unwrap_err().is_cancelled());
+        assert!(second.await.unwrap_err().is_cancelled());
         first.await.unwrap();
     });
     lp.run(oxuv::Mode::Default).unwrap();

@@ -11,17 +11,33 @@ use crate::ring::Returned;
 impl<J: Job> Linux<J> {
     #[inline(always)] // Of its callers one is in every turn.
     pub(super) fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
-        if self.blocks_sigprof {
-            self.epoll.wait_without_sigprof(&mut self.events, timeout)
-        } else {
-            self.epoll.wait(&mut self.events, timeout)
+        if self.waits_otherwise { self.wait_otherwise(timeout) } else { self.epoll.wait(&mut self.events, timeout) }
+    }
+
+    #[cold]
+    fn wait_otherwise(&mut self, timeout: Option<u64>) -> Result<()> {
+        if self.test_time == 0 {
+            return self.epoll.wait_without_sigprof(&mut self.events, timeout);
+        }
+        self.epoll.wait(&mut self.events, Some(0))?;
+        if !self.events.is_empty() {
+            return Ok(());
+        }
+        match timeout {
+            // What threads and the kernel do for us takes its real time.
+            Some(1..) if !self.jobs.is_idle() || !self.ring.is_idle() => self.epoll.wait(&mut self.events, None),
+            Some(nanoseconds) => {
+                self.test_time = self.test_time.saturating_add(nanoseconds);
+                Ok(())
+            }
+            None => self.epoll.wait(&mut self.events, None),
         }
     }
 
     /// Waits, while nobody wakes the loop for the first job that comes back.
     #[inline(never)]
     pub(super) fn wait_for_jobs(&mut self, timeout: Option<u64>) -> Result<()> {
-        let may_be_brief = Epoll::is_exact() && timeout.is_none_or(|timeout| timeout > MOMENT);
+        let may_be_brief = Epoll::is_exact() && !self.waits_otherwise && timeout.is_none_or(|timeout| timeout > MOMENT);
         match self.jobs.rest(may_be_brief) {
             Rest::Long => return self.wait_now(timeout),
             Rest::Found => self.wait_now(Some(0))?,

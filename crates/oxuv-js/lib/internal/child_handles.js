@@ -29,6 +29,9 @@ function give(target, kind, object, message, options) {
   handle.readStop();
   object._handle = null;
   object.setTimeout(0);
+  // A connection of HTTP is none any more.
+  if (object.parser) require('_http_common').freeParser(object.parser, null, object);
+  object._httpMessage?.detachSocket?.(object);
   return handle;
 }
 

@@ -9,6 +9,7 @@ const actions = {
   '--no-deprecation': () => { process.noDeprecation = true; },
   '--throw-deprecation': () => { process.throwDeprecation = true; },
   '--trace-deprecation': () => { process.traceDeprecation = true; },
+  '--why-alive': () => require('internal/why_alive').begin(),
   '--expose-gc': () => {
     const gc = () => binding('engine').collectGarbage();
     Object.defineProperty(globalThis, 'gc', { value: gc, writable: true, enumerable: false, configurable: true });

@@ -171,7 +171,14 @@ const ENVIRONMENT = {
   },
 };
 
+// Names of what keeps the loop running.
+function getActiveResourcesInfo() {
+  const { timers, immediates } = require('timers').internal.countActive();
+  return [...native.activeResources(), ...Array(timers).fill('Timeout'), ...Array(immediates).fill('Immediate')];
+}
+
 module.exports = {
+  getActiveResourcesInfo,
   throwWithoutFolder, chdir, hrtime, memoryUsage, uptime, umask, cpuUsage, resourceUsage, emitWarning, printWarning,
   setUncaughtExceptionCaptureCallback,
   hasUncaughtExceptionCaptureCallback: () => process._captureCallback !== null,

@@ -7,6 +7,7 @@ use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result};
 
 use super::net::socket_address;
+use super::resources::Request;
 use super::stream::Caller;
 use crate::host::{Kept, host};
 
@@ -19,10 +20,15 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
 /// Looks up the names of an address and of a port; then `done(status, host, service)`.
 fn lookup_name(ctx: Ctx<'_>, address: String, port: u16, done: Kept) -> i32 {
     let done = Caller::new(&ctx, done);
+    let host = host(&ctx);
+    let request = Request::new(&host, "GetNameInfoReqWrap");
     let asked = socket_address(&address, port).and_then(|address| {
-        host(&ctx).lp.lookup_name(address, NameFlags::NAME_REQUIRED, move |_, found| match found {
-            Ok(name) => done.call(|_| Ok((0, name.host, name.service))),
-            Err(errno) => done.call(|_| Ok((errno.code(),))),
+        host.lp.lookup_name(address, NameFlags::NAME_REQUIRED, move |_, found| {
+            drop(request);
+            match found {
+                Ok(name) => done.call(|_| Ok((0, name.host, name.service))),
+                Err(errno) => done.call(|_| Ok((errno.code(),))),
+            }
         })
     });
     asked.map_or_else(Errno::code, |_| 0)

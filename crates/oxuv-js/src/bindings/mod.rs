@@ -11,6 +11,7 @@ mod net;
 mod os;
 mod perf;
 mod process;
+mod resources;
 mod signals;
 mod stdio;
 pub(crate) mod stream;
@@ -26,6 +27,7 @@ mod worker;
 pub(crate) use fs::Descriptors;
 pub(crate) use modules::{Load, Resolve};
 pub(crate) use process::nanoseconds;
+pub(crate) use resources::Requests;
 pub(crate) use worker::{Endpoint, Life, Problem, Threads};
 
 use rquickjs::function::Func;

@@ -11,6 +11,7 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::{Class, Ctx, FromJs, Object, Result, Value};
 
 use super::OrThrow;
+use super::resources::Request;
 use super::stream::{AnyStream, Caller, Owner, Stream, code};
 use crate::host::{Host, Kept, host};
 
@@ -26,14 +27,14 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
 
 /// A TCP handle without a socket.
 fn tcp(ctx: Ctx<'_>) -> Result<Class<'_, Stream>> {
-    let tcp = Tcp::new(&host(&ctx).lp).or_throw(&ctx)?;
+    let tcp = host(&ctx).make(&ctx, Tcp::new).or_throw(&ctx)?;
     Stream::wrap(&ctx, AnyStream::Tcp(tcp))
 }
 
 /// A pipe without a descriptor; other handles can be passed by it if it is `for_handles`.
 fn pipe(ctx: Ctx<'_>, for_handles: Opt<bool>) -> Result<Class<'_, Stream>> {
     let make = if for_handles.0.unwrap_or(false) { Pipe::for_handles } else { Pipe::new };
-    let pipe = make(&host(&ctx).lp).or_throw(&ctx)?;
+    let pipe = host(&ctx).make(&ctx, make).or_throw(&ctx)?;
     Stream::wrap(&ctx, AnyStream::Pipe(pipe))
 }
 
@@ -58,12 +59,17 @@ fn lookup(ctx: Ctx<'_>, name: String, family: u32, hints: i32, done: Kept) -> i3
         _ => None,
     };
     let hints = Hints { v6, kind: Some(SocketKind::Stream), flags: LookupFlags::from_bits_truncate(hints) };
-    let asked = host(&ctx).lp.lookup(name.as_str(), None, hints, move |_, found| match found {
-        Ok(found) => {
-            let addresses: Vec<_> = found.addresses.iter().map(|found| text_of(&found.address)).collect();
-            done.call(|_| Ok((0, addresses)));
+    let host = host(&ctx);
+    let request = Request::new(&host, "GetAddrInfoReqWrap");
+    let asked = host.lp.lookup(name.as_str(), None, hints, move |_, found| {
+        drop(request);
+        match found {
+            Ok(found) => {
+                let addresses: Vec<_> = found.addresses.iter().map(|found| text_of(&found.address)).collect();
+                done.call(|_| Ok((0, addresses)));
+            }
+            Err(errno) => done.call(|_| Ok((errno.code(),))),
         }
-        Err(errno) => done.call(|_| Ok((errno.code(),))),
     });
     asked.map_or_else(Errno::code, |_| 0)
 }

@@ -26,6 +26,7 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("machine", std::env::consts::ARCH)?;
     object.set("version", env!("CARGO_PKG_VERSION"))?;
     object.set("epoch", Func::from(epoch))?;
+    object.set("activeResources", Func::from(super::resources::active))?;
     object.set("memory", Func::from(memory))?;
     object.set("usage", Func::from(usage))?;
     object.set("ids", Func::from(ids))?;

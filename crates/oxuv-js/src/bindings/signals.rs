@@ -25,7 +25,7 @@ type Watched = Rc<RefCell<HashMap<i32, Signal>>>;
 
 /// Calls `callback(number)` whenever the signal comes. That alone does not keep the loop.
 fn start(watched: &Watched, ctx: &Ctx<'_>, number: i32, callback: Kept) -> oxuv::Result<()> {
-    let signal = Signal::new(&host(ctx).lp)?;
+    let signal = host(ctx).make(ctx, Signal::new)?;
     let caller = Caller::new(ctx, callback);
     let started = signal.unref().and_then(|()| signal.start(number, move |_, number| caller.call(|_| Ok((number,)))));
     match started {

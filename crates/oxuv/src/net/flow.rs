@@ -10,6 +10,7 @@ use oxuv_core::Buffers;
 
 use super::gate::{End, Gate};
 use crate::callbacks::Callback;
+use crate::loop_::BUFFER;
 use crate::stream::Stream;
 use crate::{Errno, Handle, Readiness, Result};
 
@@ -62,12 +63,23 @@ impl<H: Stream> Flow<H> {
     }
 
     pub(crate) fn poll_read(&self, context: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.poll_read_with(context, buf.len(), |bytes| buf[..bytes.len()].copy_from_slice(bytes))
+    }
+
+    /// Reads at most so many bytes, and hands them over.
+    #[inline]
+    pub(crate) fn poll_read_with(
+        &self,
+        context: &mut Context<'_>,
+        most: usize,
+        take: impl FnOnce(&[u8]),
+    ) -> Poll<io::Result<usize>> {
         ready!(self.share(context));
-        if buf.is_empty() {
+        if most == 0 {
             return Poll::Ready(Ok(0));
         }
         if self.gate.reader.is_open.get() {
-            match self.try_read(buf) {
+            match self.read_now(most, take) {
                 Err(Errno::EAGAIN) => {}
                 read => return Poll::Ready(Ok(read?)),
             }
@@ -77,11 +89,17 @@ impl<H: Stream> Flow<H> {
 
     /// Receives what is there. 0 is the end of the stream.
     pub(crate) fn try_read(&self, buf: &mut [u8]) -> Result<usize> {
+        self.read_now(buf.len(), |bytes| buf[..bytes.len()].copy_from_slice(bytes))
+    }
+
+    #[inline]
+    fn read_now(&self, most: usize, take: impl FnOnce(&[u8])) -> Result<usize> {
         let handle: &Handle = &self.handle;
-        let read = handle.read_now(buf);
+        let most = most.min(BUFFER);
+        let read = handle.read_now(most, take);
         match read {
             // Less than there was room for: there is no more. What comes later the loop will say.
-            Ok(count) if count > 0 && count < buf.len() => self.gate.reader.is_open.set(false),
+            Ok(count) if count > 0 && count < most => self.gate.reader.is_open.set(false),
             Err(Errno::EAGAIN) => self.gate.reader.is_open.set(false),
             _ => {}
         }
@@ -218,15 +236,14 @@ impl<H: Stream> Drop for Flow<H> {
 }
 
 impl Handle {
-    /// Receives what is there into `buf`, by way of the loop's buffer.
+    /// Receives at most so many bytes, and no more than its size, by way of the loop's buffer, out of which they are taken.
     #[inline]
-    fn read_now(&self, buf: &mut [u8]) -> Result<usize> {
+    fn read_now(&self, most: usize, take: impl FnOnce(&[u8])) -> Result<usize> {
         let inner = &*self.owner().0;
         let mut room = inner.take_buffer();
-        let most = room.len().min(buf.len());
         let read = match self.with(|core, key| core.try_read(key, &mut room[..most])) {
             Ok(bytes) => {
-                buf[..bytes.len()].copy_from_slice(bytes);
+                take(bytes);
                 Ok(bytes.len())
             }
             Err(Errno::EOF) => Ok(0),

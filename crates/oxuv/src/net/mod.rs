@@ -1,8 +1,8 @@
 //! Sockets for tasks: TCP, Unix sockets, UDP, and the names of hosts.
 //!
 //! They are the handles of the same kinds ([`Tcp`](crate::Tcp), [`Pipe`](crate::Pipe), [`Udp`](crate::Udp)) with futures instead of closures.
-//! Streams are [`futures_io::AsyncRead`] and [`futures_io::AsyncWrite`], and so are references to them; with the feature `tokio` they are
-//! tokio's as well. What is needed most they have as methods of their own, which take `&self`: one task may read while another writes.
+//! Streams are [`futures_io::AsyncRead`] and [`futures_io::AsyncWrite`], and so are references to them; with the features `tokio` and `hyper` they
+//! are those crates' as well. What is needed most they have as methods of their own, which take `&self`: one task may read while another writes.
 //!
 //! ```
 //! use oxuv::net::{TcpListener, TcpStream};
@@ -42,7 +42,11 @@
 mod address;
 mod flow;
 mod gate;
+#[cfg(feature = "hyper")]
+mod hyper;
 mod tcp;
+#[cfg(feature = "tokio")]
+mod tokio;
 mod traits;
 mod udp;
 mod unix;

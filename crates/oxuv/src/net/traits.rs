@@ -204,17 +204,17 @@ macro_rules! stream_type {
     ($(#[$doc:meta])* $stream:ident, $handle:ident, $reader:ident, $writer:ident) => {
         $(#[$doc])*
         pub struct $stream {
-            flow: std::rc::Rc<$crate::net::Flow<$crate::$handle>>,
+            pub(in crate::net) flow: std::rc::Rc<$crate::net::Flow<$crate::$handle>>,
         }
 
         #[doc = concat!("The reading half of a [`", stringify!($stream), "`], for a task of its own.")]
         pub struct $reader {
-            flow: std::rc::Rc<$crate::net::Flow<$crate::$handle>>,
+            pub(in crate::net) flow: std::rc::Rc<$crate::net::Flow<$crate::$handle>>,
         }
 
         #[doc = concat!("The writing half of a [`", stringify!($stream), "`], for a task of its own. Dropping it ends the writing side.")]
         pub struct $writer {
-            flow: std::rc::Rc<$crate::net::Flow<$crate::$handle>>,
+            pub(in crate::net) flow: std::rc::Rc<$crate::net::Flow<$crate::$handle>>,
         }
 
         $crate::net::traits::reads!($stream);

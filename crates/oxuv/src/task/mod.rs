@@ -48,6 +48,8 @@ mod block_on;
 mod blocking;
 mod executor;
 pub(crate) mod here;
+#[cfg(feature = "hyper")]
+mod hyper;
 mod join;
 mod wakeup;
 
@@ -57,6 +59,8 @@ use std::task::{Context, Poll, Waker};
 pub(crate) use answer::answer;
 pub use blocking::{BlockingHandle, spawn_blocking};
 pub(crate) use executor::Tasks;
+#[cfg(feature = "hyper")]
+pub use hyper::HyperExecutor;
 pub use join::{AbortHandle, JoinError, JoinHandle};
 
 use crate::LoopRef;

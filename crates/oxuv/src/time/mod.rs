@@ -23,6 +23,7 @@ mod timeout;
 
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::ops::{Add, AddAssign, Sub};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -32,7 +33,11 @@ pub(crate) use alarm::Alarms;
 pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
 pub use timeout::{Elapsed, timeout, timeout_at};
 
+use oxuv_core::linux::{TimerClock, TimerDescriptor};
+
 use crate::LoopRef;
+use crate::handle::nanoseconds;
+use crate::io::AsyncFd;
 use crate::task::here;
 use alarm::Alarm;
 
@@ -125,6 +130,37 @@ impl LoopRef {
     pub fn sleep(&self, time: Duration) -> Sleep {
         Sleep::new(self, Instant::of(self) + time)
     }
+}
+
+/// The clocks that [`sleep_on`] counts by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Clock {
+    /// The loop's, which stands still while the machine is suspended.
+    #[default]
+    Monotonic,
+    /// The time since the machine was started, suspended or not.
+    Boot,
+}
+
+/// Waits that long by a clock, from the first poll on.
+///
+/// Cancel safety: nothing is left of one that is dropped.
+///
+/// # Errors
+/// EMFILE, ENFILE, ENOMEM: each that waits by another clock than the loop's needs a descriptor.
+///
+/// # Panics
+/// When it is polled and no loop runs on this thread.
+pub async fn sleep_on(clock: Clock, time: Duration) -> io::Result<()> {
+    match clock {
+        Clock::Monotonic => sleep(time).await,
+        Clock::Boot => {
+            let timer = AsyncFd::new(TimerDescriptor::new(TimerClock::Boot)?)?;
+            timer.get_ref().set_after(nanoseconds(time))?;
+            timer.read_with(|timer| Ok(timer.take()?)).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Waits until a point in time: made by [`sleep`].

@@ -60,16 +60,17 @@ pub(super) fn spawn<'js>(ctx: Ctx<'js>, options: Object<'js>, done: Kept) -> Res
     for (number, slot) in request.slots.iter().enumerate() {
         let Slot::Pipe(_) = slot else { continue };
         let is_channel = slots.get::<Object<'js>>(number)?.get::<_, Option<bool>>("ipc")?.unwrap_or(false);
-        let pipe = if is_channel { Pipe::for_handles(&host.lp) } else { Pipe::new(&host.lp) };
+        let pipe = host.make(&ctx, if is_channel { Pipe::for_handles } else { Pipe::new });
         pipes.push(pipe.inspect_err(|_| close(&pipes)).or_throw(&ctx)?);
     }
     let caller = Cell::new(Some(Caller::new(&ctx, done)));
     let made = request.command(&host, &pipes).and_then(|command| {
-        command.spawn(&host.lp, move |process, status| {
+        let ended = move |process: &Process, status: oxuv::Result<_>| {
             let _ = process.close();
             let Some(caller) = caller.take() else { return };
             caller.call(|_| Ok(status.map_or_else(|errno| (errno.code(), 0), words)));
-        })
+        };
+        host.make(&ctx, |lp| command.spawn(lp, ended))
     });
     match made {
         Ok(process) => {

@@ -18,6 +18,7 @@ pub(crate) use opened::write_all;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Result, Value};
 
+use super::resources::Request;
 use crate::host::host;
 
 type Callback<'js> = Option<Function<'js>>;
@@ -68,7 +69,9 @@ where
     };
     let callback = Persistent::save(&ctx, callback);
     let weak = std::rc::Rc::downgrade(&host);
+    let request = Request::new(&host, "FSReqCallback");
     let submitted = oxuv::fs::work(&host.lp, work, move |_, result| {
+        drop(request);
         let Some(host) = weak.upgrade() else { return };
         host.context.with(|ctx| {
             let Ok(callback) = callback.restore(&ctx) else { return };

@@ -104,7 +104,7 @@ fn watch_file<'js>(
         });
     };
     let interval = Duration::from_millis(interval as u64);
-    let made = FsPoll::new(&host(&ctx).lp).and_then(|handle| {
+    let made = host(&ctx).make(&ctx, FsPoll::new).and_then(|handle| {
         let started = handle.start(path_buf(path), interval, tell);
         open_if(started, &handle)
     });

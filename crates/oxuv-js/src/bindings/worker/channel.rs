@@ -124,6 +124,11 @@ impl Endpoint {
         !group.is_open && is_empty && group.others(self.own).next().is_none()
     }
 
+    /// Whether others may still come.
+    pub(super) fn is_named(&self) -> bool {
+        lock(&self.group).is_open
+    }
+
     pub(super) fn is_other(&self, end: &Endpoint) -> bool {
         Arc::ptr_eq(&self.group, &end.group)
     }

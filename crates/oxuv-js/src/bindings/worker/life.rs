@@ -104,14 +104,17 @@ impl Life {
         let life = Arc::clone(self);
         before.start(move |_| life.waiting_since.store(now(), Ordering::Release))?;
         let life = Arc::clone(self);
-        after.start(move |_| {
-            let since = life.waiting_since.swap(0, Ordering::AcqRel);
-            if since != 0 {
-                life.idle.fetch_add(now().saturating_sub(since), Ordering::AcqRel);
-            }
-        })?;
+        after.start(move |_| life.end_wait())?;
         self.loop_start.store(now(), Ordering::Release);
         Ok(())
+    }
+
+    /// The worker has something to do.
+    pub(crate) fn end_wait(&self) {
+        let since = self.waiting_since.swap(0, Ordering::AcqRel);
+        if since != 0 {
+            self.idle.fetch_add((nanoseconds() as u64).saturating_sub(since), Ordering::AcqRel);
+        }
     }
 
     /// When the loop began, and for how long it has waited since.

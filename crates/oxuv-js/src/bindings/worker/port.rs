@@ -222,7 +222,9 @@ impl Inner {
         if self.is_closing.replace(true) {
             return;
         }
-        if !self.is_telling.get() {
+        // One of many hears nothing more, not even in the midst of it.
+        let is_named = self.end.borrow().as_ref().is_some_and(Endpoint::is_named);
+        if is_named || !self.is_telling.get() {
             self.end.take();
         }
         let on_close = self.on_close.borrow().upgrade();

@@ -2,7 +2,7 @@
 const { fork } = require('child_process');
 
 if (process.argv[2] === 'child') {
-  console.log('child', process.connected, typeof process.send, process.env.NODE_CHANNEL_FD, process.argv.slice(3), process.execArgv);
+  process.once('message', () => console.log('child', process.connected, typeof process.send, process.env.NODE_CHANNEL_FD, process.argv.slice(3), process.execArgv));
   process.on('message', (message) => {
     if (message === 'bye') process.disconnect();
     else process.send(message, () => {});
@@ -24,8 +24,11 @@ async function talk(serialization) {
   const child = fork(__filename, ['child', 'more'], { serialization });
   for (const message of messages[serialization]) {
     const answer = new Promise((resolve) => child.once('message', resolve));
-    console.log(child.send({ message }));
-    console.log(shown((await answer).message));
+    const isSent = child.send({ message });
+    const { message: got } = await answer;
+    // Only now, as the child prints, too.
+    console.log(isSent);
+    console.log(shown(got));
   }
   let told;
   child.on('disconnect', () => { told = [child.connected, child.channel]; });
