@@ -12,7 +12,7 @@ use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-const EXAMPLES: [&str; 18] = [
+const EXAMPLES: [&str; 19] = [
     "event_queue",
     "filter",
     "lookup",
@@ -30,6 +30,7 @@ const EXAMPLES: [&str; 18] = [
     "tty_raw",
     "udp_ping",
     "watch",
+    "why_alive",
     "work",
 ];
 
@@ -417,4 +418,14 @@ fn filter_gives_the_text_changed() {
     assert_eq!(lines, ["THERE AND BACK"]);
     let (_, errors, status) = Example::start("filter", &["text", "false"]).end();
     assert!(status.success() && errors.contains("the filter has failed"), "{errors}");
+}
+
+#[test]
+fn why_alive_names_the_listener_and_its_line() {
+    let (lines, errors, status) = Example::start("why_alive", &[]).end();
+    assert!(status.success() && errors.is_empty(), "{errors}");
+    let [listener, end] = &lines[..] else { panic!("{lines:?}") };
+    assert!(listener.starts_with("tcp ") && listener.contains(": listening, descriptor "), "{listener}");
+    assert!(listener.ends_with("examples/why_alive.rs:14"), "{listener}");
+    assert_eq!(end, "nothing keeps it any more");
 }
