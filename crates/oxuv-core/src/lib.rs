@@ -105,7 +105,7 @@ pub use pool::{Lane, Ticket};
 pub use process::Stdio;
 pub use slots::{AllHandles, Key, Kind};
 pub use tty::NewTty;
-pub use turn::{Phase, Suspended};
+pub use turn::{Ahead, Phase, Suspended};
 pub use udp_recv::DATAGRAM_SIZE;
 pub use udp_send::Target;
 pub use why_alive::{Alive, Doing};

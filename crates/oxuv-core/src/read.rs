@@ -31,7 +31,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EALREADY);
         }
         self.check_free(stream.watch.number, Some(index))?;
-        self.streams[self.slots[index].state].flags |= StreamFlags::READING;
+        let stream = &mut self.streams[self.slots[index].state];
+        stream.flags |= StreamFlags::READING;
+        stream.kept -= Readiness::READ;
         self.want(index, Readiness::READ);
         self.set_active(index);
         Ok(())

@@ -32,9 +32,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.fd.is_none() || stream.is(StreamFlags::LISTENING) || stream.connect.is_some() {
             return Err(Errno::ENOTCONN);
         }
-        self.check_free(stream.watch.number, Some(index))?;
-        self.streams[state].awaited |= interest;
-        self.want(index, interest);
+        if !stream.kept.contains(interest) {
+            self.check_free(stream.watch.number, Some(index))?;
+            self.want(index, interest);
+        }
+        let stream = &mut self.streams[state];
+        stream.kept -= interest;
+        stream.awaited |= interest;
         self.set_active(index);
         Ok(())
     }
@@ -77,19 +81,36 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let stream = &mut self.streams[state];
         self.step.stage = Stage::HangUp;
         let ended = readiness.intersects(Readiness::ERROR | Readiness::HANG_UP);
-        let readiness = if ended { stream.awaited } else { readiness & stream.awaited };
-        if readiness.is_empty() {
+        let ready = if ended { BOTH } else { readiness };
+        if stream.kept.intersects(ready) {
+            self.give_up(key.index, state, ready);
+        }
+        let stream = &mut self.streams[state];
+        let told = ready & stream.awaited;
+        if told.is_empty() {
             return None;
         }
-        stream.awaited -= readiness;
-        let is_over = stream.awaited.is_empty();
-        // What is queued to be written waits for the same.
-        let unwanted = if stream.writes.is_empty() { readiness } else { readiness - Readiness::WRITE };
-        self.unwant(key.index, unwanted);
+        stream.awaited -= told;
+        // There is room most of the time: that it is waited for again is less likely.
+        stream.kept |= told & Readiness::READ;
+        let (is_over, has_none) = (stream.awaited.is_empty(), stream.writes.is_empty());
+        if told.contains(Readiness::WRITE) && has_none {
+            self.unwant(key.index, Readiness::WRITE);
+        }
         if is_over {
             self.set_inactive(key.index);
         }
-        Some(Event::Ready { key, user: self.slots[key.index].user, readiness })
+        Some(Event::Ready { key, user: self.slots[key.index].user, readiness: told })
+    }
+
+    /// What came before has come again, and nobody has waited for it since: the kernel shall say no more of it.
+    #[cold]
+    fn give_up(&mut self, index: u32, state: u32, ready: Readiness) {
+        let stream = &mut self.streams[state];
+        let kept = stream.kept & ready;
+        stream.kept -= kept;
+        self.unwant(index, kept);
+        self.not_wanted(index);
     }
 
     /// Nothing is to be written any more. Somebody may wait for room all the same.

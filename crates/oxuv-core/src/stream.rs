@@ -44,6 +44,8 @@ pub(crate) struct Stream<F, U, B> {
     pub(crate) watch: Watch,
     /// What is waited for without being read or written by the loop.
     pub(crate) awaited: Readiness,
+    /// What was waited for so and came: the kernel is not told that it is no longer, as it mostly is again.
+    pub(crate) kept: Readiness,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
     pub(crate) accepted: Option<F>,
     /// Handles that have come along with what was read, and that the user has not taken yet.
@@ -77,6 +79,7 @@ impl<F, U, B> Default for Stream<F, U, B> {
             flags: StreamFlags::empty(),
             watch: Watch::default(),
             awaited: Readiness::empty(),
+            kept: Readiness::empty(),
             accepted: None,
             received: VecDeque::new(),
             bound: None,
@@ -291,7 +294,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if may_read && stream.is(StreamFlags::READING) {
             return Some(Event::NeedBuffer { key, user });
         }
-        if !stream.awaited.is_empty() {
+        if !(stream.awaited | stream.kept).is_empty() {
             return self.tell_ready(key, state, readiness);
         }
         self.step.stage = Stage::HangUp;
@@ -383,7 +386,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let stream = &mut self.streams[self.slots[index].state];
         self.pending.unfeed(stream);
         stream.flags = StreamFlags::empty();
-        stream.awaited = Readiness::empty();
+        (stream.awaited, stream.kept) = (Readiness::empty(), Readiness::empty());
         stream.accepted = None;
         stream.received.clear();
         if let Some(path) = stream.bound.take() {

@@ -66,6 +66,17 @@ pub(crate) struct Turn {
     pub(crate) told: Told,
 }
 
+/// What of a turn is still to come: for a front that has work of its own to do before the wait, or after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ahead {
+    /// The next that comes is prepare, of this turn or of the next one.
+    Prepare,
+    /// Prepare is under way, and comes no more to a handle that is started now: the next is the wait.
+    Wait,
+    /// The wait is over, and check comes next.
+    Check,
+}
+
 impl Default for Turn {
     fn default() -> Self {
         let (phase, mode) = (Phase::Over, Mode::Default);
@@ -272,6 +283,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.begin_pending();
         }
         has_some
+    }
+
+    /// What of the turn is still to come.
+    #[inline]
+    pub fn ahead(&self) -> Ahead {
+        match self.turn.phase {
+            Phase::Prepare => Ahead::Wait,
+            Phase::Poll | Phase::PendingAfterPoll => Ahead::Check,
+            _ => Ahead::Prepare,
+        }
     }
 
     /// Before a run begins in a callback of another one: what [`Core::resume`] needs for the outer one to go on.

@@ -37,6 +37,7 @@ pub(crate) fn run_with(lp: &LoopRef, mode: Mode, mut after: impl FnMut()) -> Res
         core.begin(mode);
         Ok(())
     })?;
+    inner.tasks.begin_run(inner);
     let mut subjects = Subjects::new(lp);
     // Nothing borrows the core but `next` itself, so the callbacks may do as they like.
     while let Some(due) = inner.next() {

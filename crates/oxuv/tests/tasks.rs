@@ -629,3 +629,24 @@ fn two_loops_on_a_thread_do_not_mix_their_tasks_up() {
         task.await.unwrap();
     });
 }
+
+#[test]
+fn a_task_that_was_woken_runs_though_a_callback_panics_after_that() {
+    let lp = Loop::new().unwrap();
+    let (waker, is_ready): (Arc<Mutex<Option<Waker>>>, Arc<AtomicBool>) = Default::default();
+    let task = lp.spawn_local(gives_its_waker(&waker, &is_ready));
+    lp.run(Mode::NoWait).unwrap();
+    let wake_up = oxuv::Async::new(&lp, move |wake_up| {
+        wake_up.close().unwrap();
+        is_ready.store(true, SeqCst);
+        waker.lock().unwrap().take().unwrap().wake();
+        panic!("behind the wake-up");
+    })
+    .unwrap();
+    wake_up.send().unwrap();
+    assert!(quietly(|| lp.run(Mode::Default)).is_err());
+    assert!(!task.is_finished());
+    // Else this would wait for ever.
+    lp.run(Mode::Default).unwrap();
+    assert!(task.is_finished());
+}

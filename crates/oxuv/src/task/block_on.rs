@@ -5,17 +5,20 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::Tasks;
 use super::wakeup::Wakeup;
 use crate::{Loop, LoopRef, Mode};
 
 /// The loop is kept running as long as this lives.
-struct Held<'a>(&'a Tasks, Arc<Wakeup>);
+struct Held<'a>(&'a LoopRef, Arc<Wakeup>);
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.1.end();
-        self.0.release();
+        let inner = &*self.0.0;
+        // If the future has panicked, others are still to run.
+        let _ = inner.tasks.take_main();
+        inner.tasks.leave(inner);
+        inner.tasks.release();
     }
 }
 
@@ -54,7 +57,7 @@ impl Loop {
         tasks.hold(lp).expect("the loop cannot run tasks");
         let wakeup = tasks.queue_main(&lp.0);
         let waker = Waker::from(wakeup.clone());
-        let _held = Held(tasks, wakeup);
+        let _held = Held(lp, wakeup);
         let mut context = Context::from_waker(&waker);
         let mut future = pin!(future);
         let mut output = None;

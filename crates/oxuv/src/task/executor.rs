@@ -2,7 +2,8 @@
 //!
 //! A task that was woken stands in a queue. The queue is worked off twice a turn, by handles of the loop's own that nobody else
 //! sees: in the prepare phase, right before the loop waits (for those that timers have woken), and in the check phase (for those
-//! that events have woken). Each time at most [`BUDGET`] tasks are polled. As long as there are more, the loop does not wait.
+//! that events have woken). The handle of the phase that comes next is started when the queue is no longer empty, so turns without
+//! tasks cost nothing. Each time at most [`BUDGET`] tasks are polled. As long as there are more, the loop does not wait.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -14,6 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use oxuv_core::Ahead;
 use slab::Slab;
 
 use super::join::{Fail, Join, JoinError, JoinHandle};
@@ -60,14 +62,12 @@ pub(crate) struct Tasks {
     live: Cell<usize>,
     /// How many operations the task that runs may still do; `None` when none runs.
     share: Cell<Option<u32>>,
-    /// The number of the turn in whose prepare phase the queue was last worked off.
-    prepared: Cell<u64>,
     /// What the loop blocks on was taken out of the queue: it is to run before the rest of that.
     main_is_due: Cell<bool>,
     /// So many may still be polled in this phase.
     left: Cell<usize>,
-    /// This phase is the one before the wait.
-    will_wait: Cell<bool>,
+    /// The queue is being worked off.
+    is_running: Cell<bool>,
     is_over: Cell<bool>,
 }
 
@@ -82,15 +82,29 @@ impl Tasks {
     pub(super) fn push(&self, inner: &Inner, wakeup: Arc<Wakeup>) {
         let mut queue = self.queue.borrow_mut();
         queue.push_back(wakeup);
-        if queue.len() == 1 {
-            // Behind the queue's place in the prepare phase, it must not wait for the events of this turn.
-            let _ = inner.with(|core| {
-                if core.turns() + 1 == self.prepared.get() {
-                    core.skip_wait();
-                }
-                Ok(())
-            });
+        let is_first = queue.len() == 1;
+        drop(queue);
+        if is_first && !self.is_running.get() {
+            self.have_it_worked_off(inner);
         }
+    }
+
+    /// The queue is not empty any more, and nobody is at work on it: that is for the phase which comes next.
+    fn have_it_worked_off(&self, inner: &Inner) {
+        let handles = self.handles.borrow();
+        let Some(handles) = &*handles else { return };
+        // This fails only for a loop that is gone.
+        let _ = inner.with(|core| {
+            let next = match core.ahead() {
+                Ahead::Prepare => handles.prepare.key(),
+                Ahead::Check => handles.check.key(),
+                Ahead::Wait => {
+                    core.skip_wait();
+                    handles.check.key()
+                }
+            };
+            core.watcher_start(next).map(drop)
+        });
     }
 
     /// True if a task is to run.
@@ -136,8 +150,8 @@ impl Tasks {
         if self.live.get() == 0
             && let Some(handles) = &*self.handles.borrow()
         {
-            // They fail only for a loop that is gone.
-            let _ = handles.prepare.stop().and(handles.check.stop()).and(handles.bell.unref());
+            // It fails only for a loop that is gone.
+            let _ = handles.bell.unref();
         }
     }
 
@@ -149,48 +163,48 @@ impl Tasks {
         };
         let sender = handles.bell.sender()?;
         self.bell.connect(sender);
-        handles.bell.r#ref()?;
-        handles.prepare.start(|prepare| {
-            let inner = &*prepare.owner().0;
-            inner.tasks.run_phase(inner, true);
-        })?;
-        handles.check.start(|check| {
-            let inner = &*check.owner().0;
-            inner.tasks.run_phase(inner, false);
-        })
+        handles.bell.r#ref()
     }
 
-    fn run_phase(&self, inner: &Inner, will_wait: bool) {
+    /// The phase of this handle has come, which is for once.
+    fn run_phase(&self, handle: &Handle) {
+        let inner = &*handle.owner().0;
+        let _ = handle.with(|core, key| core.watcher_stop(key));
         self.left.set(BUDGET);
-        self.will_wait.set(will_wait);
+        self.is_running.set(true);
         self.run(inner);
     }
 
     /// Polls those that are in the queue, and those that they wake, as far as the budget goes, or until it is the turn of what the
     /// loop blocks on. Then whoever runs that calls this again.
     pub(super) fn run(&self, inner: &Inner) {
-        while !self.main_is_due.get() && self.left.get() > 0 {
+        while self.left.get() > 0 {
             let next = self.queue.borrow_mut().pop_front();
             let Some(wakeup) = next else { break };
             self.left.set(self.left.get() - 1);
             if wakeup.begin() {
                 self.run_one(&wakeup);
+                if self.main_is_due.get() {
+                    return;
+                }
             }
         }
-        if self.will_wait.get() {
-            self.prepare_to_wait(inner);
-        }
+        self.leave(inner);
     }
 
-    fn prepare_to_wait(&self, inner: &Inner) {
-        let has_more = self.has_some_to_run();
-        let _ = inner.with(|core| {
-            self.prepared.set(core.turns() + 1);
-            if has_more {
-                core.skip_wait();
-            }
-            Ok(())
-        });
+    /// A run begins. The one before may have been left by a panic, and what it has left in the queue is for the first phase of this.
+    #[inline]
+    pub(crate) fn begin_run(&self, inner: &Inner) {
+        self.leave(inner);
+    }
+
+    /// Nobody is at work on the queue any more. What is left in it is for the next phase.
+    #[inline]
+    pub(super) fn leave(&self, inner: &Inner) {
+        self.is_running.set(false);
+        if self.has_some_to_run() {
+            self.have_it_worked_off(inner);
+        }
     }
 
     fn run_one(&self, wakeup: &Arc<Wakeup>) {
@@ -323,8 +337,16 @@ impl Tasks {
 
 impl Handles {
     fn new(lp: &LoopRef) -> Result<Handles> {
-        let bell = Async::new(lp, |bell| bell.owner().0.tasks.answer())?;
+        let bell = Async::new(lp, |bell| {
+            let inner = &*bell.owner().0;
+            inner.tasks.answer(inner);
+        })?;
         let handles = Handles { prepare: Prepare::new(lp)?, check: Check::new(lp)?, bell };
+        handles.prepare.start(|prepare| prepare.owner().0.tasks.run_phase(prepare))?;
+        handles.check.start(|check| check.owner().0.tasks.run_phase(check))?;
+        // They have their closures now, and are started when there is something to be done.
+        handles.prepare.stop()?;
+        handles.check.stop()?;
         let all: [&Handle; 3] = [&handles.prepare, &handles.check, &handles.bell];
         for handle in all {
             handle.with(|core, key| core.hide(key))?;
@@ -337,9 +359,10 @@ impl Handles {
 
 impl Tasks {
     /// Somebody has rung: takes over what was woken on other threads.
-    fn answer(&self) {
-        let woken = self.bell.take(Vec::new());
-        self.queue.borrow_mut().extend(woken);
+    fn answer(&self, inner: &Inner) {
+        for wakeup in self.bell.take(Vec::new()) {
+            self.push(inner, wakeup);
+        }
     }
 }
 

@@ -117,7 +117,9 @@ fn what_could_be_read_in_two_ways_is_refused() {
 
 #[test]
 fn targets_are_of_four_forms() {
-    for target in ["GET /y", "OPTIONS *", "GET http://a:1/b#c", "GET http://a@[::1]?d", "CONNECT a:1", "CONNECT [::1]:2"] {
+    for target in
+        ["GET /y", "OPTIONS *", "GET http://a:1/b#c", "GET http://a@[::1]?d", "CONNECT a:1", "CONNECT [::1]:2"]
+    {
         assert_ne!(requests(format!("{target} HTTP/1.1\r\n\r\n").as_bytes()), ["HPE_INVALID_URL"], "{target}");
     }
     // It is refused before anybody is told of a request.
@@ -230,10 +232,7 @@ fn other_protocols_begin_behind_the_head() {
 fn nothing_follows_the_last_message() {
     let close = "GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
     assert_eq!(requests(format!("{close}\r\n").as_bytes()), ["6 / Connection=close", "end"]);
-    assert_eq!(
-        requests(format!("{close}{close}").as_bytes()),
-        ["6 / Connection=close", "end"]
-    );
+    assert_eq!(requests(format!("{close}{close}").as_bytes()), ["6 / Connection=close", "end"]);
 }
 
 #[test]
