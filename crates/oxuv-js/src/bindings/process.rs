@@ -35,9 +35,12 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("ids", Func::from(ids))?;
     object.set("idOf", Func::from(id_of))?;
     object.set("setId", Func::from(set_id))?;
-    object.set("setGroups", Func::from(|groups: Vec<f64>| {
-        status(users::set_groups(&groups.into_iter().map(|id| id as u32).collect::<Vec<u32>>()))
-    }))?;
+    object.set(
+        "setGroups",
+        Func::from(|groups: Vec<f64>| {
+            status(users::set_groups(&groups.into_iter().map(|id| id as u32).collect::<Vec<u32>>()))
+        }),
+    )?;
     object.set("setGroupsOf", Func::from(set_groups_of))?;
     object.set("mask", Func::from(mask))?;
     object.set("abort", Func::from(abort))?;
