@@ -136,9 +136,13 @@ fn text<T>(_owner: &T, text: *const c_char) -> &CStr {
 /// Which of the numbers of a process is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
+    /// The user; for who may become any, for good.
     User,
+    /// The user whose rights count.
     EffectiveUser,
+    /// The group, likewise.
     Group,
+    /// The group whose rights count.
     EffectiveGroup,
 }
 
