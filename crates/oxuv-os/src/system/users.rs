@@ -228,34 +228,28 @@ mod tests {
         assert_eq!(Group::with_id(u32::MAX - 1).unwrap_err(), Errno::ENOENT);
     }
 
-    /// Wants more memory than is offered at first, is interrupted once, and then finds the entry.
-    unsafe extern "C" fn stubborn(
-        id: u32,
-        entry: *mut u32,
-        _: *mut c_char,
-        size: usize,
-        found: *mut *mut u32,
-    ) -> c_int {
-        if size < 100_000 {
-            return libc::ERANGE;
-        }
-        // SAFETY: `look_up` has room for both.
-        unsafe {
-            entry.write(id);
-            found.write(entry);
-        }
-        0
-    }
-
-    unsafe extern "C" fn broken(_: u32, _: *mut u32, _: *mut c_char, _: usize, _: *mut *mut u32) -> c_int {
-        libc::EMFILE
-    }
-
     #[test]
     fn large_entries_get_more_memory_and_errors_are_passed_on() {
-        let (id, texts) = look_up(7, stubborn).unwrap();
+        // Wants more memory than is offered at first, is interrupted once, and then finds the entry.
+        let mut is_interrupted = false;
+        let stubborn = |entry: *mut u32, _: *mut c_char, size: usize, found: *mut *mut u32| {
+            if size < 100_000 {
+                return libc::ERANGE;
+            }
+            if !std::mem::replace(&mut is_interrupted, true) {
+                return libc::EINTR;
+            }
+            // SAFETY: `look_up` has room for both.
+            unsafe {
+                entry.write(7);
+                found.write(entry);
+            }
+            0
+        };
+        let (id, texts) = look_up(stubborn).unwrap();
         assert_eq!(id, 7);
         assert!(texts.capacity() >= 100_000);
-        assert_eq!(look_up(7, broken).unwrap_err(), Errno::EMFILE);
+        let broken = |_: *mut u32, _: *mut c_char, _: usize, _: *mut *mut u32| libc::EMFILE;
+        assert_eq!(look_up(broken).unwrap_err(), Errno::EMFILE);
     }
 }
