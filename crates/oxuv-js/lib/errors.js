@@ -18,6 +18,9 @@ const shifts = new Map();
 // The text of scripts that are in no file, by the name that traces have for them.
 const sources = new Map();
 
+// Where errors were emitted that nobody listened to.
+const emitted = new WeakMap();
+
 // The bodies of modules, which have no name of their own.
 const bodies = new WeakSet();
 
@@ -138,6 +141,7 @@ module.exports = {
   shifts,
   sources,
   bodies,
+  emitted,
   columnOf,
   addFrame,
   stackOf,

@@ -90,10 +90,20 @@ function emitRejection(emitter, reason, type, args) {
   }
 }
 
+// An error is often made elsewhere than where it is emitted: should nobody catch it, both are told.
+function notePlace(emitter, error) {
+  try {
+    const capture = {};
+    Error.captureStackTrace(capture, EventEmitter.prototype.emit);
+    errors.emitted.set(error, { name: emitter.constructor.name, stack: capture.stack });
+  } catch { /* Without memory or stack it is thrown all the same. */ }
+}
+
 // 'error' without a listener is thrown.
-function throwUnhandled(args) {
+function throwUnhandled(emitter, args) {
   const [error] = args;
   if (error instanceof Error) {
+    notePlace(emitter, error);
     throw error;
   }
   let text;
@@ -111,7 +121,7 @@ EventEmitter.prototype.emit = function emit(type, ...args) {
   const events = this._events;
   if (type === 'error') {
     if (events !== undefined && events[kErrorMonitor] !== undefined) this.emit(kErrorMonitor, ...args);
-    if (events === undefined || events.error === undefined) throwUnhandled(args);
+    if (events === undefined || events.error === undefined) throwUnhandled(this, args);
   }
   const handler = events === undefined ? undefined : events[type];
   if (handler === undefined) return false;

@@ -1,7 +1,7 @@
 // What is said of an exception that nobody caught: the place, the line, a mark below it, and the trace.
 'use strict';
 
-const { header, sources } = require('errors');
+const { emitted, header, sources } = require('errors');
 
 const FRAME = /\n {4}at (?:[^\n]* \()?((?:file:\/\/)?\/[^()\n]*|\[eval\]|\[stdin\]|REPL\d+):(\d+):(\d+)\)?/;
 
@@ -22,7 +22,23 @@ function told(error) {
   }
   const { stack } = error;
   if (typeof stack !== 'string' || stack === '') return header(error);
-  return place(stack) + describe(error);
+  const text = describe(error);
+  const more = emission(error, stack);
+  return place(stack) + (more === '' ? text : text.replace(stack, () => stack + more));
+}
+
+// Where the error was emitted as an event, if it was.
+function emission(error, stack) {
+  const { name, stack: emittedStack } = emitted.get(error) ?? {};
+  if (typeof emittedStack !== 'string') return '';
+  const above = stack.split('\n').slice(1);
+  const lines = emittedStack.split('\n').slice(1);
+  let same = 0;
+  while (same < Math.min(lines.length, above.length) && lines.at(-1 - same) === above.at(-1 - same)) same++;
+  // The first and the last of many lines that the two have in common say enough.
+  if (same > 3) lines.splice(lines.length - same + 1, same - 2, '    [... lines matching original stack trace ...]');
+  const on = name && name !== 'EventEmitter' ? ` on ${name} instance` : '';
+  return `\nEmitted 'error' event${on} at:\n${lines.join('\n')}`;
 }
 
 function place(stack) {

@@ -1,12 +1,13 @@
 //! The command line.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use lexopt::Arg;
-use oxuv::observe::path_for_process;
+use oxuv::observe::{path_for_process, view};
 use oxuv_js::{Options, Program, Source};
 
 const HELP: &str = "\
@@ -16,6 +17,8 @@ Usage: oxuv [options] [FILE] [ARGS...]
        oxuv [options] -e CODE [ARGS...]
        oxuv [options] < FILE        or with - for FILE, and ARGS behind it
        oxuv                         a prompt, on a terminal
+       oxuv trace-view TRACE        a page that shows what --trace wrote, on the
+                                    standard output
 
 What follows FILE belongs to the script; -- ends the options, too.
 
@@ -68,14 +71,16 @@ const BAD_ARGUMENT: u8 = 9;
 enum Command {
     Help,
     Version,
-    Run(Source, Options),
+    Run(Source, Box<Options>),
+    TraceView(OsString),
 }
 
 pub(crate) fn main() -> ExitCode {
     match parse(lexopt::Parser::from_env()) {
         Ok(Command::Help) => print(HELP),
         Ok(Command::Version) => print(concat!("oxuv ", env!("CARGO_PKG_VERSION"), "\n")),
-        Ok(Command::Run(source, options)) => run(source, options),
+        Ok(Command::Run(source, options)) => run(source, *options),
+        Ok(Command::TraceView(path)) => trace_view(&path),
         Err(error) => {
             say(&format!("oxuv: {error}\nTry `oxuv --help`.\n"));
             ExitCode::from(BAD_ARGUMENT)
@@ -148,7 +153,10 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
             }
             Arg::Value(value) => {
                 // What follows belongs to the script.
-                let rest: Vec<OsString> = parser.raw_args()?.collect();
+                let mut rest: Vec<OsString> = parser.raw_args()?.collect();
+                if value == "trace-view" && rest.len() == 1 && own == given.len() && !Path::new(&value).exists() {
+                    return Ok(Command::TraceView(rest.remove(0)));
+                }
                 own = given.len() - rest.len() - 1;
                 if code.is_some() {
                     options.args.push(value);
@@ -178,7 +186,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         (None, None) if is_prompt || (stdin().is_terminal() && !options.print) => Source::Prompt,
         _ => Source::Stdin,
     };
-    Ok(Command::Run(source, options))
+    Ok(Command::Run(source, Box::new(options)))
 }
 
 /// The argument behind an option that may do without, unless that is an option itself.
@@ -202,6 +210,16 @@ fn run(source: Source, options: Options) -> ExitCode {
         Ok(code) => ExitCode::from(code as u8),
         Err(error) => {
             say(&format!("oxuv: {error}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn trace_view(path: &OsStr) -> ExitCode {
+    match std::fs::read(path) {
+        Ok(trace) => print(&view::page(&String::from_utf8_lossy(&trace))),
+        Err(error) => {
+            say(&format!("oxuv: {}: {error}\n", path.display()));
             ExitCode::FAILURE
         }
     }

@@ -151,8 +151,10 @@ impl Host {
             parent: Cell::new(parent),
             threads: Threads::default(),
         });
-        let _ = host.timers.set(Timers::new(&host.lp, Rc::new(DueTimers::of(&host)))?);
-        let _ = host.immediates.set(Immediates::new(&host.lp, Rc::new(DueImmediates::of(&host)))?);
+        let timers = || Timers::new(&host.lp, Rc::new(DueTimers::of(&host)));
+        let _ = host.timers.set(host.lp.made_at("the timers of the script", timers)?);
+        let immediates = || Immediates::new(&host.lp, Rc::new(DueImmediates::of(&host)));
+        let _ = host.immediates.set(host.lp.made_at("the immediates of the script", immediates)?);
         let weak = HostRef(Rc::downgrade(&host));
         host.context.with(|ctx| ctx.store_userdata(weak).map(drop)).map_err(|_| oxuv::Errno::EBUSY)?;
         Ok(host)

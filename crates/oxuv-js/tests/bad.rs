@@ -304,3 +304,27 @@ fn bad_options_are_named() {
         check(&run(program().args(args), None), 9, &["oxuv: ", said, "--help"]);
     }
 }
+
+/// Where an error was made says little if it was long ago: where it was emitted is told as well.
+#[test]
+fn an_error_event_without_a_listener_tells_both_places() {
+    let ran = eval(
+        "const { EventEmitter } = require('events');
+        class Lamp extends EventEmitter {}
+        const error = new Error('burnt out');
+        error.code = 'EDARK';
+        function later() { new Lamp().emit('error', error); }
+        setTimeout(later, 1);",
+    );
+    check(
+        &ran,
+        1,
+        &[
+            "Error: burnt out\n    at [eval]:3:",
+            "\nEmitted 'error' event on Lamp instance at:\n    at later ([eval]:5:",
+            "{\n  code: 'EDARK'\n}",
+        ],
+    );
+    let ran = eval("new (require('events'))().emit('error', new Error('at once'))");
+    check(&ran, 1, &["Error: at once\n    at [eval]:1:", "\nEmitted 'error' event at:\n    at [eval]:1:"]);
+}

@@ -35,6 +35,11 @@ fn what_could_be_read_in_two_ways_is_refused() {
 }
 
 #[test]
+fn requests_at_the_edge_are_refused_and_those_before_them_answered() {
+    prints_as_it_should("strict");
+}
+
+#[test]
 fn peers_that_are_slow_endless_or_gone_leave_nothing_behind() {
     prints_as_it_should("limits");
 }

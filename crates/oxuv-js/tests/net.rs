@@ -18,7 +18,7 @@ fn prints_as_it_should(name: &str) {
 fn prints_as_it_should_with(descriptors: u32, memory: u32, name: &str) {
     let name = format!("net/{name}");
     let mut command = Command::new("sh");
-    let limit = format!("ulimit -n {descriptors} && exec \"$0\" --max-memory={memory} \"$1\"");
+    let limit = format!("ulimit -Sn {descriptors} && exec \"$0\" --max-memory={memory} \"$1\"");
     command.args(["-c", &limit, env!("CARGO_BIN_EXE_oxuv")]).arg(script(&name));
     check(&name, &run(&mut command, None));
 }
@@ -55,6 +55,11 @@ fn resets_in_mid_stream_are_errors_and_leave_nothing_open() {
 #[test]
 fn a_flood_of_connections_meets_the_limit_of_descriptors() {
     prints_as_it_should_with(64, 200, "flood");
+}
+
+#[test]
+fn a_server_without_descriptors_turns_connections_away() {
+    prints_as_it_should_with(64, 200, "crowd");
 }
 
 #[test]

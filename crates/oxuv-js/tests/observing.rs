@@ -55,7 +55,7 @@ fn slow_callbacks_are_printed() {
     assert!(output.status.success());
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.starts_with("oxuv: the loop is stuck: in a timer callback for 1"), "{errors}");
-    assert!(errors.contains("\noxuv: slow callback: timer took 3"), "{errors}");
+    assert!(errors.contains("\noxuv: slow callback: timer took "), "{errors}");
 }
 
 /// What a script prints that is ended by a signal.

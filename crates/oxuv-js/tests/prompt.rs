@@ -141,3 +141,16 @@ fn an_endless_line_is_interrupted() {
     assert_eq!(session.end().code(), Some(0));
     fs::remove_file(history).unwrap();
 }
+
+#[test]
+fn all_lines_run_that_come_at_once() {
+    let history = scratch("history");
+    let mut session = prompt(&history, false);
+    session.expect("> ");
+    session.press("let x = 40\nlet y = 2\nfunction f() {\nreturn x + y\n}\nf() * 2\n");
+    session.expect("\n84\n");
+    ask(&mut session, "x", "\n40\n");
+    session.press(".exit\r");
+    assert_eq!(session.end().code(), Some(0));
+    fs::remove_file(history).unwrap();
+}

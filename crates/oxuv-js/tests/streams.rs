@@ -93,6 +93,10 @@ fn input_is_read_from_whatever_it_is() {
         assert_eq!(String::from_utf8(out.stdout).unwrap(), "300000\n");
     }
     writer.join().unwrap();
+    // A folder has nothing in it.
+    let out = evaluate(code).stdin(File::open("/").unwrap()).output().unwrap();
+    assert_eq!(String::from_utf8(out.stdout).unwrap(), "0\n");
+    assert!(out.status.success());
     fs::remove_file(path).unwrap();
 }
 

@@ -18,6 +18,6 @@ mod watchdog;
 pub use inquiry::Inquiry;
 pub use numbers::{Delays, Numbers, OfKind};
 pub use recorder::{NoOrigins, Origins, Recorder};
-pub use settings::{Settings, SlowCallback, path_for_process};
+pub use settings::{OnSlow, Settings, SlowCallback, path_for_process};
 pub use trace::Trace;
 pub use watchdog::{Pulse, Stuck, Watchdog};

@@ -37,13 +37,16 @@ impl fmt::Display for SlowCallback {
     }
 }
 
+/// What is called for a callback that took long.
+pub type OnSlow = Box<dyn FnMut(SlowCallback)>;
+
 /// What a [`Recorder`](crate::Recorder) does.
 #[derive(Default)]
 pub struct Settings {
     /// Writes to this trace.
     pub trace: Option<Trace>,
     /// Calls this, on the loop's thread and right after it, for each callback that took so long.
-    pub slow: Option<(Duration, Box<dyn FnMut(SlowCallback)>)>,
+    pub slow: Option<(Duration, OnSlow)>,
     /// Counts here.
     pub numbers: Option<Numbers>,
     /// Answers why the loop is alive, when that is asked by another thread.

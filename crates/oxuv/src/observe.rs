@@ -166,6 +166,15 @@ impl Places {
         places[index] = Some(Place { origin, at });
     }
 
+    /// A connection comes from where its listener is said to come from.
+    pub(crate) fn inherit(&self, from: usize, to: usize) {
+        if let Some(Place { origin: origin @ Origin::Said(_), .. }) = self.get(from)
+            && let Some(Some(place)) = self.places.borrow_mut().get_mut(to)
+        {
+            place.origin = origin;
+        }
+    }
+
     pub(crate) fn get(&self, index: usize) -> Option<Place> {
         self.places.borrow().get(index).cloned().flatten()
     }

@@ -192,6 +192,7 @@ macro_rules! listens {
             /// # Errors
             /// EAGAIN when none waits, EINVAL when closing, ENOMEM.
             #[doc(alias = "uv_accept")]
+            #[track_caller]
             pub fn accept(&self) -> $crate::Result<$kind> {
                 self.with(|core, key| core.check_waiting(key))?;
                 let client = $kind::new(self.owner())?;
@@ -200,6 +201,7 @@ macro_rules! listens {
                     client.close()?;
                     return Err(error);
                 }
+                self.owner().0.callbacks.made.inherit(self.key().index(), client.key().index());
                 Ok(client)
             }
         }

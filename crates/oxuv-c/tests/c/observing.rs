@@ -82,7 +82,7 @@ fn slow_callbacks_are_said_while_they_last_and_after() {
     assert!(lines[0].starts_with("oxuv: the loop is stuck: in a timer callback for 1"), "{errors}");
     assert!(lines[0].contains(" ms, from on_timer"), "{errors}");
     let last = lines.last().unwrap();
-    assert!(last.starts_with("oxuv: slow callback: timer took 3") && last.ends_with(", from on_timer"), "{errors}");
+    assert!(last.starts_with("oxuv: slow callback: timer took ") && last.ends_with(", from on_timer"), "{errors}");
 }
 
 /// A program that does not end by itself, when it has begun.

@@ -4,6 +4,7 @@
 const { bytesOf, textOf } = require('internal/buffer_text');
 const { codes: { ERR_INVALID_ARG_TYPE, ERR_INVALID_THIS, ERR_MISSING_ARGS } } = require('internal/codes');
 const types = require('internal/types');
+const { kClone } = require('internal/transferable');
 
 // A blob's bytes from memory that we own: not for scripts.
 const OWNED = Symbol('owned');
@@ -61,6 +62,10 @@ class Blob {
     return new Blob([], { [OWNED]: Blob.#of(this).subarray(start, end), type });
   }
 
+  [kClone]() {
+    return { kind: 'Blob', value: { bytes: Blob.#of(this), type: this.#type } };
+  }
+
   async arrayBuffer() { return Blob.#of(this).slice().buffer; }
   async text() { return textOf(Blob.#of(this), 'utf8'); }
   async bytes() { return Blob.#of(this).slice(); }
@@ -92,4 +97,8 @@ for (const [Class, names] of [[Blob, ['size', 'type', 'slice', 'arrayBuffer', 't
   Object.defineProperty(Class.prototype, Symbol.toStringTag, { value: Class.name, configurable: true });
 }
 
-module.exports = { Blob, File };
+module.exports = {
+  Blob,
+  File,
+  withState: ({ bytes, type }) => new Blob([], { [OWNED]: bytes, type }),
+};

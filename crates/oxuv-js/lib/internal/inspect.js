@@ -299,7 +299,8 @@ function formatProperty(ctx, value, depth, key, kind, descriptor, original = val
   else if (descriptor.enumerable === false) name = `[${escapeSome(key)}]`;
   else if (/^[a-zA-Z_][a-zA-Z_0-9]*$/.test(key)) name = ctx.stylize(key, 'name');
   else name = ctx.stylize(quote(key), 'string');
-  return `${name}:${gap}${text}`;
+  // Not copied: it may be long.
+  return name + ':' + gap + text;
 }
 
 function formatGetter(ctx, { get, set }, original, depth) {

@@ -119,7 +119,17 @@ function layOut(ctx, entries, base, braces, isList, depth, value) {
       }
     }
   }
-  return `${front}${open}${indentation}  ${entries.join(`,${indentation}  `)}${indentation}${close}`;
+  return front + open + indentation + '  ' + joined(entries, `,${indentation}  `) + indentation + close;
+}
+
+// Beyond that a text is put together by `+`, which copies nothing: of what is nested deep each level would copy all that is in it.
+const LONG = 1000;
+
+function joined(entries, separator) {
+  if (!entries.some((entry) => entry.length > LONG)) return entries.join(separator);
+  let text = entries[0];
+  for (let i = 1; i < entries.length; i++) text = text + separator + entries[i];
+  return text;
 }
 
 module.exports = { layOut, removeColours, width };

@@ -18,6 +18,7 @@ function markAsUntransferable(object) {
 
 // What makes a copy, by kind.
 const MAKERS = {
+  Blob: (state) => require('internal/blob').withState(state),
   BlockList: (rules) => require('internal/net/block_list').withRules(rules),
   Histogram: (state) => require('internal/histogram').withState(state),
 };
@@ -136,4 +137,4 @@ function unpack(bytes, buffers, ports, numbers = []) {
   });
 }
 
-module.exports = { pack, unpack, transferList, markAsUntransferable };
+module.exports = { MAKERS, pack, unpack, transferList, markAsUntransferable };

@@ -136,9 +136,17 @@ function printWarning(warning) {
   else native.write(2, `${text}\n`);
 }
 
-// The environment: all that is put in becomes text.
+// The environments that scripts have. They are copied like other objects, though they are proxies.
+const environments = new WeakSet();
 
-const makeEnvironment = (values) => new Proxy(values, {
+function makeEnvironment(values) {
+  const environment = new Proxy(values, ENVIRONMENT);
+  environments.add(environment);
+  return environment;
+}
+
+// All that is put in becomes text.
+const ENVIRONMENT = {
   set(target, key, value) {
     // A symbol has no text, as name or value; the language says so itself.
     const name = `${key}`;
@@ -161,7 +169,7 @@ const makeEnvironment = (values) => new Proxy(values, {
     delete target[key];
     return true;
   },
-});
+};
 
 // Names of what keeps the loop running.
 function getActiveResourcesInfo() {
@@ -182,6 +190,7 @@ module.exports = {
   abort: () => native.abort(),
   env: makeEnvironment(Object.fromEntries(native.environment())),
   makeEnvironment,
+  isEnvironment: (value) => environments.has(value),
   versions: Object.freeze({ node: process.version.slice(1), oxuv: native.version, uv: '1.53.0' }),
   arch: { x86_64: 'x64', aarch64: 'arm64', x86: 'ia32', powerpc64: 'ppc64', riscv64: 'riscv64' }[native.machine] ?? native.machine,
   // What many scripts ask to know whether they run on Node at all.

@@ -3,7 +3,7 @@
 
 const types = require('internal/types');
 const { bytesOf } = require('internal/buffer_text');
-const { fail, isPlatformObject } = require('internal/structured_clone');
+const { fail, isForeignProxy, isPlatformObject } = require('internal/structured_clone');
 
 const VERSION = 15;
 const code = (letter) => letter.charCodeAt(0);
@@ -143,7 +143,7 @@ class Serializer {
       return;
     }
     this.#known.set(value, this.#known.size);
-    if (types.isProxy(value)) fail(value);
+    if (isForeignProxy(value)) fail(value);
     if (Array.isArray(value)) this.#array(value);
     else if (isView) this.#viewOf(value);
     else if (types.isNativeError(value)) this.#error(value);

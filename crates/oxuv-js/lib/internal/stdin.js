@@ -77,6 +77,13 @@ function make() {
     const { ReadStream } = require('tty');
     return new ReadStream(0);
   }
+  if (kind === 'directory') {
+    // There is nothing in it to read.
+    const { Readable } = require('stream');
+    const empty = new Readable({ read() {} });
+    empty.push(null);
+    return empty;
+  }
   if (kind === 'pipe') return new HandleInput(0, polled);
   // The file stays open for others.
   return new HandleInput(0, kind === 'file' ? fromFile : polled, { highWaterMark: PIECE, autoDestroy: false, emitClose: false });

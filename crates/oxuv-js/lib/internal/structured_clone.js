@@ -2,6 +2,7 @@
 'use strict';
 
 const types = require('internal/types');
+const { kClone } = require('internal/transferable');
 
 const fail = (value) => {
   const text = typeof value === 'function' ? Function.prototype.toString.call(value)
@@ -17,7 +18,7 @@ function clone(value, known) {
   const copied = known.get(value);
   if (copied !== undefined) return copied;
   const keep = (copy) => { known.set(value, copy); return copy; };
-  if (types.isProxy(value)) fail(value);
+  if (isForeignProxy(value)) fail(value);
   if (Array.isArray(value)) {
     const copy = keep(new Array(value.length));
     for (const key of Object.keys(value)) copy[key] = clone(value[key], known);
@@ -45,6 +46,7 @@ function clone(value, known) {
   if (ArrayBuffer.isView(value)) return keep(cloneView(value, known));
   if (types.isNativeError(value)) return cloneError(value, known, keep);
   if (isPlatformObject(value)) fail(value);
+  if (typeof value[kClone] === 'function') return keep(cloneOwn(value, known));
   const copy = keep({});
   for (const key of Object.keys(value)) copy[key] = clone(value[key], known);
   return copy;
@@ -78,6 +80,15 @@ function cloneError(error, known, keep) {
   return made;
 }
 
+// Objects of the library's own that say themselves what is to be copied.
+function cloneOwn(object, known) {
+  const { kind, value, isShared = false } = object[kClone]();
+  return require('internal/messages').MAKERS[kind](isShared ? value : clone(value, known));
+}
+
+// A proxy hides what it stands for; only the environment is known.
+const isForeignProxy = (value) => types.isProxy(value) && !require('internal/process').isEnvironment(value);
+
 // Objects whose state is hidden cannot be copied.
 function isPlatformObject(value) {
   return types.isPromise(value) || types.isWeakMap(value) || types.isWeakSet(value) || types.internal.isWeakRef(value) ||
@@ -103,4 +114,4 @@ function structuredClone(value, options) {
   return copy;
 }
 
-module.exports = { structuredClone, fail, isPlatformObject };
+module.exports = { structuredClone, fail, isForeignProxy, isPlatformObject };

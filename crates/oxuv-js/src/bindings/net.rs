@@ -178,6 +178,8 @@ fn accepted(listener: &Owner, accepted: oxuv::Result<AnyStream>) {
             });
             wrapped.map(Some)
         }),
+        // As in Node: those that came have been turned away, and the server goes on.
+        Err(Errno::EMFILE | Errno::ENFILE) => {}
         Err(errno) => listener.call(name, errno.code(), |_| Ok(None)),
     }
 }

@@ -49,6 +49,7 @@ fn kind(number: i32) -> &'static str {
     match blocking::file_metadata(fd).map(|found| found.mode & 0o170_000) {
         Ok(0o100_000 | 0o020_000) => "file",
         Ok(0o010_000 | 0o140_000) => "pipe",
+        Ok(0o040_000) => "directory",
         _ => "unknown",
     }
 }

@@ -169,7 +169,6 @@ function onClose(connection) {
 function onEnd({ server, socket, parser, outgoing }) {
   const error = socket.parser === parser ? parser.finish() : undefined;
   if (error instanceof Error) {
-    prepareError(error, parser);
     onSocketError.call(socket, error);
   } else if (!server.httpAllowHalfOpen) {
     socket.end();

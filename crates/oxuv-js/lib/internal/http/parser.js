@@ -181,7 +181,11 @@ class HTTPParser {
     this._passed = 0;
     this._left = 0;
     const result = this._dispatch(this._native, this._native.finish(), NOTHING, 0);
-    return typeof result === 'number' ? undefined : result;
+    if (typeof result === 'number') return undefined;
+    // It is no byte that is wrong.
+    result.message = 'Parse Error';
+    result.bytesParsed = 0;
+    return result;
   }
 
   getCurrentBuffer() {

@@ -107,7 +107,6 @@ prototype._implicitHeader = function _implicitHeader() {
 };
 
 prototype.writeHead = function writeHead(statusCode, reason, given) {
-  if (this._header) throw new codes.ERR_HTTP_HEADERS_SENT('render');
   const asGiven = statusCode;
   statusCode |= 0;
   if (statusCode < 100 || statusCode > 999) throw new codes.ERR_HTTP_INVALID_STATUS_CODE(asGiven);
@@ -119,6 +118,11 @@ prototype.writeHead = function writeHead(statusCode, reason, given) {
   }
   this.statusCode = statusCode;
   const headers = this[kOutHeaders] ? addGiven(this, given) : given;
+  // A head that nobody has added to may be written anew until it is sent, and what the first said of the body with it.
+  if (this._header) {
+    if (this[kOutHeaders] || this._headerSent) throw new codes.ERR_HTTP_HEADERS_SENT('render');
+    this.chunkedEncoding = false;
+  }
   if (this.statusMessage !== STATUS_CODES[statusCode] && hasWrongCharacter(this.statusMessage)) throw new codes.ERR_INVALID_CHAR('statusMessage');
   // These have no body.
   if (statusCode === 204 || statusCode === 304 || (statusCode >= 100 && statusCode <= 199)) this._hasBody = false;

@@ -18,7 +18,8 @@ impl Fault {
     pub(super) const CHUNK_EXTENSIONS: Fault = fault("HPE_CHUNK_EXTENSIONS_OVERFLOW", "Chunk extensions overflow");
     pub(super) const CHUNK_OVERFLOW: Fault = fault("HPE_INVALID_CHUNK_SIZE", "Chunk size overflow");
     pub(super) const CHUNK_SIZE: Fault = fault("HPE_INVALID_CHUNK_SIZE", "Invalid character in chunk size");
-    pub(super) const CLOSED: Fault = fault("HPE_CLOSED_CONNECTION", "Data after `Connection: close`");
+    pub(super) const CODINGS_ORDER: Fault =
+        fault("HPE_INVALID_TRANSFER_ENCODING", "Invalid `Transfer-Encoding` header value");
     pub(super) const CODINGS: Fault = fault("HPE_INVALID_TRANSFER_ENCODING", "Request has invalid `Transfer-Encoding`");
     pub(super) const CODINGS_WITH_LENGTH: Fault =
         fault("HPE_UNEXPECTED_CONTENT_LENGTH", "Content-Length can't be present with Transfer-Encoding");
@@ -35,6 +36,9 @@ impl Fault {
     pub(super) const SECOND_LENGTH: Fault = fault("HPE_UNEXPECTED_CONTENT_LENGTH", "Content-Length already present");
     pub(super) const STATUS: Fault = fault("HPE_INVALID_STATUS", "Invalid status code");
     pub(super) const URL: Fault = fault("HPE_INVALID_URL", "Invalid characters in url");
+    pub(super) const URL_SCHEMA: Fault = fault("HPE_INVALID_URL", "Unexpected char in url schema");
+    pub(super) const URL_SERVER: Fault = fault("HPE_INVALID_URL", "Unexpected char in url server");
+    pub(super) const URL_START: Fault = fault("HPE_INVALID_URL", "Unexpected start char in url");
     pub(super) const VERSION: Fault = fault("HPE_INVALID_VERSION", "Invalid HTTP version");
 
     pub(super) const fn at(self, place: usize) -> Fault {

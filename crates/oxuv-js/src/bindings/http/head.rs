@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use httparse::{Error, Header, ParserConfig, Status};
 
 use super::fault::Fault;
-use super::{Kind, METHODS};
+use super::{Kind, METHOD_CONNECT, METHODS};
 
 /// A field: its name and its value.
 pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
@@ -170,17 +170,39 @@ fn read_into<'a, 'b>(
         Err(error) => return Err(fault_of(error, bytes, kind, minor.is_some())),
     };
     check_lines(&bytes[..size])?;
-    if kind == Kind::Request
-        && !text.first().is_some_and(|first| first.is_ascii_alphanumeric() || b"/*[".contains(first))
-    {
-        return Err(Fault::URL.at(0));
+    if kind == Kind::Request {
+        check_target(text, method == METHOD_CONNECT).map_err(|fault| fault.at(end_of(text, original)))?;
     }
     let fields: Vec<Field<'a>> =
         headers.iter().map(|header| (place(header.name.as_bytes()), place(header.value))).collect();
     check_size(&fields, text, original, rules)?;
-    let framing = Framing::of(&fields, original, rules)?;
+    let framing = Framing::of(&fields, original, kind, rules)?;
     let head = Head { minor: minor.unwrap_or(1), method, status: status_code, text, fields, framing };
     Ok(Some((head, size)))
+}
+
+/// A target is a path, `*`, a whole URL or, for CONNECT, a host and its port. What else there is others might take for any of these.
+fn check_target(target: &[u8], is_connect: bool) -> Result<(), Fault> {
+    let server = match target {
+        [b'/' | b'*', ..] if !is_connect => return Ok(()),
+        _ if is_connect => target,
+        [first, ..] if first.is_ascii_alphabetic() => {
+            let scheme = target.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            match &target[scheme..] {
+                [] => return Err(Fault::URL),
+                [b':', b'/', b'/', server @ ..] => server,
+                _ => return Err(Fault::URL_SCHEMA),
+            }
+        }
+        _ => return Err(Fault::URL_START),
+    };
+    let end = server.iter().position(|byte| b"/?".contains(byte)).unwrap_or(server.len());
+    let server = &server[..end];
+    let is_good = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.!~*'()%;:&=+$,[]@".contains(byte);
+    if !server.iter().all(is_good) || server.iter().filter(|byte| **byte == b'@').count() > 1 {
+        return Err(Fault::URL_SERVER);
+    }
+    Ok(())
 }
 
 /// The words behind the status. `httparse` has none of them if one is no ASCII.
@@ -235,7 +257,7 @@ fn members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 impl Framing {
-    fn of(fields: &[Field<'_>], bytes: &[u8], rules: Rules) -> Result<Framing, Fault> {
+    fn of(fields: &[Field<'_>], bytes: &[u8], kind: Kind, rules: Rules) -> Result<Framing, Fault> {
         let mut framing = Framing::default();
         for (name, value) in fields {
             let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
@@ -248,7 +270,7 @@ impl Framing {
                 }
                 16 if is("proxy-connection") => framing.take_options(value),
                 17 if is("transfer-encoding") => {
-                    framing.take_codings(value, rules).map_err(|fault| fault.at(end_of(value, bytes)))?;
+                    framing.take_codings(value, kind, rules).map_err(|fault| fault.at(end_of(value, bytes)))?;
                 }
                 _ => {}
             }
@@ -279,15 +301,21 @@ impl Framing {
         Ok(())
     }
 
-    fn take_codings(&mut self, value: &[u8], rules: Rules) -> Result<(), Fault> {
+    fn take_codings(&mut self, value: &[u8], kind: Kind, rules: Rules) -> Result<(), Fault> {
         if self.length.is_some() && !rules.is_lenient {
             return Err(Fault::CODINGS_WITH_LENGTH);
         }
         if self.has_codings && !rules.is_lenient {
             return Err(Fault::CODINGS);
         }
+        let is_chunked = |coding: &[u8]| coding.eq_ignore_ascii_case(b"chunked");
+        // Nothing comes behind the chunks.
+        let before = members(value).count().saturating_sub(1);
+        if kind == Kind::Request && !rules.is_lenient && members(value).take(before).any(is_chunked) {
+            return Err(Fault::CODINGS_ORDER);
+        }
         self.has_codings = true;
-        self.is_chunked = members(value).last().is_some_and(|coding| coding.eq_ignore_ascii_case(b"chunked"));
+        self.is_chunked = members(value).last().is_some_and(is_chunked);
         Ok(())
     }
 }

@@ -65,6 +65,9 @@ const METHODS: [&str; 34] = [
     "UNSUBSCRIBE",
 ];
 
+/// The place of CONNECT among them.
+const METHOD_CONNECT: usize = 3;
+
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("methods", METHODS.to_vec())?;
     object.set("parser", Func::from(HttpParser::new))

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::Kind;
 use super::fault::Fault;
 use super::head::{self, Field, Framing, Head, Rules};
+use super::{Kind, METHOD_CONNECT};
 
 /// What the bytes say.
 pub(super) enum Event<'a> {
@@ -72,6 +72,8 @@ pub(super) struct Parser {
     keeps_alive: bool,
     /// The beginning of a head, a line or trailers that are not complete.
     held: Vec<u8>,
+    /// What comes with the end of this message is for a protocol that nobody speaks here.
+    drops_rest: bool,
     /// What is held has been told of: it goes before more is read.
     is_spent: bool,
 }
@@ -88,6 +90,7 @@ impl Parser {
             asked: Asked::Any,
             keeps_alive: true,
             held: Vec::new(),
+            drops_rest: false,
             is_spent: false,
         }
     }
@@ -97,9 +100,11 @@ impl Parser {
         self.asked = asked;
     }
 
-    /// Whether what follows a head that may upgrade is HTTP after all.
+    /// Whether what follows a head that may upgrade is another protocol. Else it is HTTP, but for what is there already: it was
+    /// sent by somebody who took the other protocol for granted.
     pub(super) fn decide(&mut self, is_upgrade: bool) {
         if let State::Undecided(body) = self.state {
+            self.drops_rest = !is_upgrade;
             self.state = match body {
                 _ if is_upgrade => State::Upgraded,
                 Body::None => State::Complete,
@@ -163,6 +168,10 @@ impl Parser {
         loop {
             let rest = &input[*at..];
             match self.state {
+                State::Head | State::Closed if std::mem::take(&mut self.drops_rest) => {
+                    *at = input.len();
+                    return Ok(None);
+                }
                 State::Head => return self.next_head(input, at),
                 State::Length(0) => self.state = State::Complete,
                 State::ChunkData(0) => self.state = State::ChunkEnd,
@@ -176,11 +185,11 @@ impl Parser {
                 State::Undecided(_) | State::Upgraded => return Ok(None),
                 State::Failed(fault) => return Err(fault),
                 _ if rest.is_empty() => return Ok(None),
-                State::Closed if rest.iter().all(|byte| b"\r\n".contains(byte)) => {
+                // The sender said that nothing follows. Answers to what came before are on their way.
+                State::Closed => {
                     *at = input.len();
                     return Ok(None);
                 }
-                State::Closed => return Err(self.fail(Fault::CLOSED.at(*at))),
                 State::ChunkSize => self.chunk_size(input, at)?,
                 State::ChunkEnd => self.chunk_end(input, at)?,
             }
@@ -327,9 +336,8 @@ fn chunk_size(line: &[u8], is_whole: bool) -> Result<u64, Fault> {
     if digits > SIZE_DIGITS {
         return Err(Fault::CHUNK_OVERFLOW);
     }
-    let spaces = line[digits..].iter().take_while(|byte| b" \t".contains(byte)).count();
-    let rest = &line[digits + spaces..];
-    let is_good = match rest {
+    // No space may come behind: who skips it and who takes it for the end of the number read different bodies.
+    let is_good = match &line[digits..] {
         [] => !is_whole,
         [b'\r'] => true,
         [b';', extensions @ ..] => {
@@ -392,6 +400,3 @@ impl Outcome {
         })
     }
 }
-
-/// The place of CONNECT in the list of methods.
-const METHOD_CONNECT: usize = 3;

@@ -51,3 +51,16 @@ try {
 } catch (e) {
   log(e.name);
 }
+process.env.OXUV_CLONED = 'yes';
+const environment = sc(process.env);
+environment.OXUV_CLONED += 1;
+log(environment.OXUV_CLONED, process.env.OXUV_CLONED, sc({ env: process.env }).env !== process.env);
+const blob = sc(new Blob(['some', 'text'], { type: 'text/plain' }));
+log(blob);
+blob.text().then(log);
+const { port1, port2 } = new MessageChannel();
+port1.postMessage({ env: process.env, blob });
+port2.once('message', (got) => {
+  log(got.env.OXUV_CLONED, got.blob);
+  port2.close();
+});
