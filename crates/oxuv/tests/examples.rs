@@ -12,7 +12,9 @@ use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-const EXAMPLES: [&str; 18] = [
+const EXAMPLES: [&str; 20] = [
+    "async_commands",
+    "async_echo",
     "event_queue",
     "filter",
     "lookup",
@@ -164,7 +166,7 @@ fn without_what_they_need_programs_say_how_they_are_used() {
 
 #[test]
 fn the_echo_servers_send_back_what_they_get_and_then_the_end() {
-    for name in ["tcp_echo", "poll_echo"] {
+    for name in ["async_echo", "poll_echo", "tcp_echo"] {
         let (_server, address) = echo_server(name);
         let mut peer = connect(address);
         for len in [1, 1000, 100_000] {
@@ -417,4 +419,13 @@ fn filter_gives_the_text_changed() {
     assert_eq!(lines, ["THERE AND BACK"]);
     let (_, errors, status) = Example::start("filter", &["text", "false"]).end();
     assert!(status.success() && errors.contains("the filter has failed"), "{errors}");
+}
+
+#[test]
+fn async_commands_gives_each_its_time() {
+    let commands = ["echo one", "sleep 60", "echo two; exit 1"];
+    let (mut lines, _, status) = Example::start("async_commands", &commands).end();
+    assert!(status.success());
+    lines.sort();
+    assert_eq!(lines, ["echo one: one", "echo two; exit 1: two", "sleep 60: the time is over"]);
 }
