@@ -55,6 +55,11 @@ pub trait Observer<U>: fmt::Debug {
     /// The loop has waited. Phase: poll.
     fn waited(&mut self, wait: Wait);
 
+    /// A callback is due: for what takes time, such as to find out its name, and is not to count as the callback's.
+    fn callback_due(&mut self, event: &Event<U>) {
+        let _ = event;
+    }
+
     /// A callback is about to begin. `depth` is 1, and more by one for each callback that runs the loop and is under way.
     fn callback_begun(&mut self, event: &Event<U>, depth: u32, at: u64);
 
@@ -306,8 +311,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if event.is_some() {
             self.tell_phase(self.turn.phase);
         }
-        let now = self.kernel.now();
         let Some(observer) = &mut self.observing else { return event };
+        if let Some(event) = &event {
+            observer.callback_due(event);
+        }
+        let now = self.kernel.now();
         if let Some(event) = &event {
             let told = &mut self.turn.told;
             told.callbacks += 1;

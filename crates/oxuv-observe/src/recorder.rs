@@ -145,15 +145,18 @@ impl<U> Observer<U> for Recorder<U> {
         }
     }
 
+    fn callback_due(&mut self, event: &Event<U>) {
+        if self.settings.trace.is_some() || self.settings.slow.is_some() || self.settings.pulse.is_some() {
+            self.origin.clear();
+            self.origins.origin(event, &mut self.origin);
+        }
+    }
+
     fn callback_begun(&mut self, event: &Event<U>, depth: u32, at: u64) {
         self.depth = depth as usize - 1;
         self.level();
         let (kind, handle) = (event.callback_kind(), event.key().map(|key| key.index()));
         let mut open = Open { kind, handle, origin: String::new(), begun: at, span: None };
-        if self.settings.trace.is_some() || self.settings.slow.is_some() || self.settings.pulse.is_some() {
-            self.origin.clear();
-            self.origins.origin(event, &mut self.origin);
-        }
         if let Some(trace) = &self.settings.trace {
             let number = handle.map(|handle| ("handle", handle as u64));
             let details = Details { category: "callback", numbers: number.as_slice(), origin: &self.origin };
