@@ -79,7 +79,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(never)]
     pub(crate) fn tell_ready(&mut self, key: Key, state: u32, readiness: Readiness) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
-        self.step.stage = Stage::HangUp;
+        // If it can be read, and nothing more, that is all there is to be said of it.
+        self.step.stage = if readiness == Readiness::READ { Stage::None } else { Stage::HangUp };
         let ended = readiness.intersects(Readiness::ERROR | Readiness::HANG_UP);
         let ready = if ended { BOTH } else { readiness };
         if stream.kept.intersects(ready) {

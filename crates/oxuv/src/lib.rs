@@ -37,6 +37,12 @@
 //!
 //! An active handle keeps [`Loop::run`] from returning, unless it is unreferenced with [`Handle::unref`].
 //!
+//! # Futures
+//!
+//! [`Loop::block_on`] runs the loop until a future is ready, and [`LoopRef::spawn_local`] adds a [`task`]. The modules [`time`], [`net`], [`fs::task`],
+//! [`process`], [`signal`] and [`io`] have what tasks wait for; the [`guide`] tells when to use which, and how to get from one to the other.
+//! A loop lives inside of another one as a [`Guest`].
+//!
 //! # Other threads
 //!
 //! What would hold up the loop runs on a [`Pool`] of threads: [`LoopRef::work`] for closures, [`LoopRef::lookup`] for
@@ -55,6 +61,8 @@ pub mod fs;
 mod fs_event;
 mod fs_poll;
 mod guest;
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 mod handle;
 pub mod io;
 mod kept;

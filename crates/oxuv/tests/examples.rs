@@ -12,7 +12,9 @@ use common::example::{Example, echo_server};
 use common::{Place, connect, ms, pattern, terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-const EXAMPLES: [&str; 19] = [
+const EXAMPLES: [&str; 21] = [
+    "async_commands",
+    "async_echo",
     "event_queue",
     "filter",
     "lookup",
@@ -165,7 +167,7 @@ fn without_what_they_need_programs_say_how_they_are_used() {
 
 #[test]
 fn the_echo_servers_send_back_what_they_get_and_then_the_end() {
-    for name in ["tcp_echo", "poll_echo"] {
+    for name in ["async_echo", "poll_echo", "tcp_echo"] {
         let (_server, address) = echo_server(name);
         let mut peer = connect(address);
         for len in [1, 1000, 100_000] {
@@ -428,4 +430,13 @@ fn why_alive_names_the_listener_and_its_line() {
     assert!(listener.starts_with("tcp ") && listener.contains(": listening, descriptor "), "{listener}");
     assert!(listener.ends_with("examples/why_alive.rs:14"), "{listener}");
     assert_eq!(end, "nothing keeps it any more");
+}
+
+#[test]
+fn async_commands_gives_each_its_time() {
+    let commands = ["echo one", "sleep 60", "echo two; exit 1"];
+    let (mut lines, _, status) = Example::start("async_commands", &commands).end();
+    assert!(status.success());
+    lines.sort();
+    assert_eq!(lines, ["echo one: one", "echo two; exit 1: two", "sleep 60: the time is over"]);
 }

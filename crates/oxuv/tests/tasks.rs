@@ -31,6 +31,11 @@ fn gives_its_waker(waker: &Arc<Mutex<Option<Waker>>>, is_ready: &Arc<AtomicBool>
     })
 }
 
+/// Miri knows no waits to the nanosecond, which a loop with a clock for tests does without.
+fn new_loop() -> Loop {
+    if cfg!(miri) { Loop::builder().test_clock().build().unwrap() } else { Loop::new().unwrap() }
+}
+
 fn quietly<T>(act: impl FnOnce() -> T) -> std::thread::Result<T> {
     catch_unwind(AssertUnwindSafe(act))
 }
@@ -42,7 +47,7 @@ fn text_of(payload: &(dyn std::any::Any + Send)) -> &str {
 
 #[test]
 fn block_on_gives_what_its_future_gives() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     assert_eq!(lp.block_on(ready(1)), 1);
     // It need not be 'static.
     let text = String::from("borrowed");
@@ -52,7 +57,7 @@ fn block_on_gives_what_its_future_gives() {
 
 #[test]
 fn a_task_runs_beside_what_is_blocked_on() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let sum = lp.block_on(async {
         let one = spawn_local(async {
             time::sleep(Duration::from_millis(2)).await;
@@ -66,7 +71,7 @@ fn a_task_runs_beside_what_is_blocked_on() {
 
 #[test]
 fn a_task_is_not_polled_inside_of_spawn() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     lp.block_on(async {
         let has_run = Rc::new(Cell::new(false));
         let ran = has_run.clone();
@@ -79,7 +84,7 @@ fn a_task_is_not_polled_inside_of_spawn() {
 
 #[test]
 fn tasks_run_in_the_order_in_which_they_were_woken() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let seen = Rc::new(RefCell::new(Vec::new()));
     lp.block_on(async {
         let tasks: Vec<_> = (0..4)
@@ -103,7 +108,7 @@ fn tasks_run_in_the_order_in_which_they_were_woken() {
 
 #[test]
 fn a_task_keeps_a_run_from_returning_until_it_has_ended() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let has_run = Rc::new(Cell::new(false));
     let ran = has_run.clone();
     lp.spawn_local(async move {
@@ -118,7 +123,7 @@ fn a_task_keeps_a_run_from_returning_until_it_has_ended() {
 
 #[test]
 fn a_loop_without_tasks_has_no_handles_that_anybody_sees() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     lp.block_on(async { time::sleep(Duration::from_micros(1)).await });
     assert!(lp.handles().is_empty());
     lp.check_closable().unwrap();
@@ -127,7 +132,7 @@ fn a_loop_without_tasks_has_no_handles_that_anybody_sees() {
 
 #[test]
 fn a_task_that_is_woken_by_an_event_runs_in_the_check_phase_of_its_turn() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let seen = Rc::new(RefCell::new(Vec::new()));
     let (waker, is_ready) = Default::default();
     let future = gives_its_waker(&waker, &is_ready);
@@ -154,7 +159,7 @@ fn a_task_that_is_woken_by_an_event_runs_in_the_check_phase_of_its_turn() {
 
 #[test]
 fn a_task_that_is_woken_by_a_timer_runs_before_the_next_wait() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let turns = lp.block_on(async {
         let begin = LoopRef::current().unwrap().turns();
         time::sleep(Duration::from_millis(1)).await;
@@ -166,7 +171,7 @@ fn a_task_that_is_woken_by_a_timer_runs_before_the_next_wait() {
 
 #[test]
 fn a_task_that_is_woken_right_before_the_wait_keeps_the_loop_from_waiting() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     // Older than the loop's own handle for tasks, and so after it.
     let prepare = Prepare::new(&lp).unwrap();
     let (waker, is_ready): (Arc<Mutex<Option<Waker>>>, Arc<AtomicBool>) = Default::default();
@@ -186,10 +191,11 @@ fn a_task_that_is_woken_right_before_the_wait_keeps_the_loop_from_waiting() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore)] // A clock for tests stands still as long as something runs.
 fn tasks_that_always_run_starve_neither_timers_nor_events_nor_other_phases() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let is_over = Rc::new(Cell::new(false));
-    for _ in 0..1000 {
+    for _ in 0..if cfg!(miri) { 150 } else { 1000 } {
         let is_over = is_over.clone();
         lp.spawn_local(async move {
             while !is_over.get() {
@@ -243,7 +249,7 @@ fn tasks_that_always_run_starve_neither_timers_nor_events_nor_other_phases() {
 
 #[test]
 fn an_idle_handle_that_always_runs_does_not_starve_tasks() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let idle = Idle::new(&lp).unwrap();
     idle.start(|_| ()).unwrap();
     lp.block_on(async {
@@ -255,7 +261,7 @@ fn an_idle_handle_that_always_runs_does_not_starve_tasks() {
 
 #[test]
 fn a_task_that_wakes_itself_runs_again_behind_the_others() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let polls = Rc::new(Cell::new(0));
     let counts = polls.clone();
     lp.block_on(poll_fn(move |context| {
@@ -273,7 +279,7 @@ fn a_task_that_wakes_itself_runs_again_behind_the_others() {
 #[test]
 fn a_waker_that_is_used_after_the_end_does_nothing() {
     let (waker, is_ready): (Arc<Mutex<Option<Waker>>>, _) = Default::default();
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     lp.block_on(async {
         let task = spawn_local(gives_its_waker(&waker, &is_ready));
         yield_now().await;
@@ -306,7 +312,7 @@ fn a_waker_that_is_used_after_the_end_does_nothing() {
 #[test]
 fn a_waker_outlives_its_loop() {
     let (waker, is_ready): (Arc<Mutex<Option<Waker>>>, _) = Default::default();
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     lp.spawn_local(gives_its_waker(&waker, &is_ready));
     lp.run(Mode::NoWait).unwrap();
     drop(lp);
@@ -318,7 +324,7 @@ fn a_waker_outlives_its_loop() {
 
 #[test]
 fn wakers_of_other_threads_wake_a_loop_that_waits() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let left = Arc::new(AtomicUsize::new(4));
     let wakers: Arc<Mutex<Vec<Waker>>> = Default::default();
     let (counted, kept) = (left.clone(), wakers.clone());
@@ -352,25 +358,26 @@ fn wakers_of_other_threads_wake_a_loop_that_waits() {
 #[test]
 fn wakes_from_threads_are_not_lost() {
     // Two threads hand a number to and fro; a wake-up that is lost would end it.
-    let lp = Loop::new().unwrap();
+    const END: usize = if cfg!(miri) { 60 } else { 20_000 };
+    let lp = new_loop();
     let (number, waker): (Arc<AtomicUsize>, Arc<Mutex<Option<Waker>>>) = Default::default();
     let (theirs, wakes) = (number.clone(), waker.clone());
     let thread = std::thread::spawn(move || {
-        while theirs.load(SeqCst) < 20_000 {
+        while theirs.load(SeqCst) < END {
             if theirs.load(SeqCst) % 2 == 1 {
                 theirs.fetch_add(1, SeqCst);
                 if let Some(waker) = wakes.lock().unwrap().take() {
                     waker.wake();
                 }
             } else {
-                std::hint::spin_loop();
+                std::thread::yield_now();
             }
         }
     });
     lp.block_on(poll_fn(|context| {
         *waker.lock().unwrap() = Some(context.waker().clone());
         let now = number.load(SeqCst);
-        if now >= 20_000 {
+        if now >= END {
             return Poll::Ready(());
         }
         if now % 2 == 0 {
@@ -383,7 +390,7 @@ fn wakes_from_threads_are_not_lost() {
 
 #[test]
 fn a_panic_ends_its_task_and_nothing_else() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let (error, other) = lp.block_on(async {
         let bad = spawn_local(async { panic!("of the task") });
         let good = spawn_local(async {
@@ -406,7 +413,7 @@ fn a_panic_when_a_task_is_dropped_is_its_result() {
             panic!("when it is dropped");
         }
     }
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     lp.block_on(async {
         let task = spawn_local(async {
             let _panics = Panics;
@@ -425,7 +432,7 @@ fn a_panic_when_a_task_is_dropped_is_its_result() {
 
 #[test]
 fn a_panic_of_what_is_blocked_on_leaves_a_loop_that_goes_on() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let task = lp.spawn_local(async {
         time::sleep(Duration::from_millis(1)).await;
         3
@@ -438,8 +445,8 @@ fn a_panic_of_what_is_blocked_on_leaves_a_loop_that_goes_on() {
 
 #[test]
 fn block_on_inside_of_a_task_is_refused_with_words() {
-    let lp = Rc::new(Loop::new().unwrap());
-    let (inner, other) = (lp.clone(), Loop::new().unwrap());
+    let lp = Rc::new(new_loop());
+    let (inner, other) = (lp.clone(), new_loop());
     lp.block_on(async move {
         let payload = quietly(|| inner.block_on(ready(()))).unwrap_err();
         assert!(text_of(&*payload).starts_with("block_on inside of a callback or a task"));
@@ -468,7 +475,7 @@ fn what_needs_a_running_loop_says_so_where_there_is_none() {
 
 #[test]
 fn an_abort_drops_the_task_at_once() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     lp.block_on(async {
         let is_dropped = Rc::new(Cell::new(false));
         let owned = Dropped(is_dropped.clone());
@@ -488,7 +495,7 @@ fn an_abort_drops_the_task_at_once() {
 
 #[test]
 fn a_task_that_aborts_itself_ends_when_it_waits() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     lp.block_on(async {
         let own: Rc<RefCell<Option<task::AbortHandle>>> = Rc::default();
         let (takes, seen) = (own.clone(), Rc::new(Cell::new(0)));
@@ -507,7 +514,7 @@ fn a_task_that_aborts_itself_ends_when_it_waits() {
 
 #[test]
 fn an_abort_after_the_end_changes_nothing() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     lp.block_on(async {
         let task = spawn_local(ready(5));
         yield_now().await;
@@ -518,7 +525,7 @@ fn an_abort_after_the_end_changes_nothing() {
 
 #[test]
 fn a_dropped_join_handle_lets_its_task_go_on() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let has_run = Rc::new(Cell::new(false));
     let ran = has_run.clone();
     drop(lp.spawn_local(async move {
@@ -531,7 +538,7 @@ fn a_dropped_join_handle_lets_its_task_go_on() {
 
 #[test]
 fn what_a_task_owns_is_gone_when_its_end_is_known() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     lp.block_on(async {
         let is_dropped = Rc::new(Cell::new(false));
         let owned = Dropped(is_dropped.clone());
@@ -563,7 +570,7 @@ fn a_loop_that_is_dropped_drops_its_tasks() {
             self.1.set(true);
         }
     }
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let is_dropped = Rc::new(Cell::new(false));
     let task = lp.spawn_local(Busy(lp.clone(), is_dropped.clone()));
     let never_polled = lp.spawn_local(ready(1));
@@ -573,7 +580,7 @@ fn a_loop_that_is_dropped_drops_its_tasks() {
     drop(lp);
     assert!(is_dropped.get());
     assert!(task.is_finished() && sleeps.is_finished() && late.is_finished());
-    let other = Loop::new().unwrap();
+    let other = new_loop();
     assert!(other.block_on(task).unwrap_err().is_cancelled());
     assert_eq!(other.block_on(never_polled).unwrap(), 1);
     assert!(other.block_on(late).unwrap_err().is_cancelled());
@@ -581,8 +588,8 @@ fn a_loop_that_is_dropped_drops_its_tasks() {
 
 #[test]
 fn a_hundred_thousand_tasks() {
-    const COUNT: usize = 100_000;
-    let lp = Loop::new().unwrap();
+    const COUNT: usize = if cfg!(miri) { 300 } else { 100_000 };
+    let lp = new_loop();
     let sum = lp.block_on(async {
         let tasks: Vec<_> = (0..COUNT)
             .map(|nth| {
@@ -603,7 +610,7 @@ fn a_hundred_thousand_tasks() {
 
 #[test]
 fn stop_ends_a_turn_but_not_block_on() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let timer = Timer::new(&lp).unwrap();
     timer.start(Duration::from_millis(1), |timer| timer.owner().stop()).unwrap();
     lp.block_on(lp.sleep(Duration::from_millis(3)));
@@ -611,8 +618,8 @@ fn stop_ends_a_turn_but_not_block_on() {
 
 #[test]
 fn two_loops_on_a_thread_do_not_mix_their_tasks_up() {
-    let outer = Loop::new().unwrap();
-    let inner = Rc::new(Loop::new().unwrap());
+    let outer = new_loop();
+    let inner = Rc::new(new_loop());
     let (waker, is_ready): (Arc<Mutex<Option<Waker>>>, Arc<AtomicBool>) = Default::default();
     let task = outer.spawn_local(gives_its_waker(&waker, &is_ready));
     let inside = inner.clone();
@@ -632,7 +639,7 @@ fn two_loops_on_a_thread_do_not_mix_their_tasks_up() {
 
 #[test]
 fn a_task_that_was_woken_runs_though_a_callback_panics_after_that() {
-    let lp = Loop::new().unwrap();
+    let lp = new_loop();
     let (waker, is_ready): (Arc<Mutex<Option<Waker>>>, Arc<AtomicBool>) = Default::default();
     let task = lp.spawn_local(gives_its_waker(&waker, &is_ready));
     lp.run(Mode::NoWait).unwrap();

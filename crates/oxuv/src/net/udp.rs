@@ -161,15 +161,21 @@ impl UdpSocket {
 }
 
 /// Something has come.
-fn take_in(inbox: &RefCell<Inbox>, handle: &Udp, datagram: Result<Datagram<'_>>) {
-    let waker = {
+fn take_in(inbox: &Rc<RefCell<Inbox>>, handle: &Udp, datagram: Result<Datagram<'_>>) {
+    let (waker, is_full) = {
         let mut inbox = inbox.borrow_mut();
         inbox.come.push_back(datagram.map(|datagram| (datagram.bytes.to_vec(), datagram.from)));
-        if inbox.come.len() >= FULL {
-            let _ = handle.receive_stop();
-        }
-        inbox.waker.take()
+        (inbox.waker.take(), inbox.come.len() == FULL)
     };
+    if is_full {
+        // Not here: what was received along with this would be lost.
+        let (inbox, handle) = (Rc::clone(inbox), handle.clone());
+        handle.owner().clone().spawn_local(async move {
+            if inbox.borrow().come.len() >= FULL {
+                let _ = handle.receive_stop();
+            }
+        });
+    }
     if let Some(waker) = waker {
         waker.wake();
     }

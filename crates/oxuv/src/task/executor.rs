@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use oxuv_core::Ahead;
+use oxuv_core::{Ahead, Key};
 use slab::Slab;
 
 use super::join::{Fail, Join, JoinError, JoinHandle};
@@ -58,6 +58,8 @@ pub(crate) struct Tasks {
     queue: RefCell<VecDeque<Arc<Wakeup>>>,
     bell: Arc<Bell>,
     handles: RefCell<Option<Handles>>,
+    /// The keys of their prepare and check handles.
+    phases: Cell<(Key, Key)>,
     /// What keeps the loop running: unfinished tasks, and what it blocks on.
     live: Cell<usize>,
     /// How many operations the task that runs may still do; `None` when none runs.
@@ -91,16 +93,15 @@ impl Tasks {
 
     /// The queue is not empty any more, and nobody is at work on it: that is for the phase which comes next.
     fn have_it_worked_off(&self, inner: &Inner) {
-        let handles = self.handles.borrow();
-        let Some(handles) = &*handles else { return };
-        // This fails only for a loop that is gone.
+        let (prepare, check) = self.phases.get();
+        // This fails only for a loop that is gone, or has had no task yet.
         let _ = inner.with(|core| {
             let next = match core.ahead() {
-                Ahead::Prepare => handles.prepare.key(),
-                Ahead::Check => handles.check.key(),
+                Ahead::Prepare => prepare,
+                Ahead::Check => check,
                 Ahead::Wait => {
                     core.skip_wait();
-                    handles.check.key()
+                    check
                 }
             };
             core.watcher_start(next).map(drop)
@@ -161,6 +162,7 @@ impl Tasks {
             Some(handles) => handles,
             None => handles.insert(Handles::new(lp)?),
         };
+        self.phases.set((handles.prepare.key(), handles.check.key()));
         let sender = handles.bell.sender()?;
         self.bell.connect(sender);
         handles.bell.r#ref()
@@ -180,7 +182,10 @@ impl Tasks {
     pub(super) fn run(&self, inner: &Inner) {
         while self.left.get() > 0 {
             let next = self.queue.borrow_mut().pop_front();
-            let Some(wakeup) = next else { break };
+            let Some(wakeup) = next else {
+                self.is_running.set(false);
+                return;
+            };
             self.left.set(self.left.get() - 1);
             if wakeup.begin() {
                 self.run_one(&wakeup);

@@ -4,9 +4,10 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use super::wakeup::Wakeup;
@@ -32,7 +33,8 @@ pub struct JoinError(Why);
 
 enum Why {
     Cancelled,
-    Panicked(Box<dyn Any + Send>),
+    /// Behind a lock for the sake of `Sync`, which errors are expected to be.
+    Panicked(Mutex<Box<dyn Any + Send>>),
 }
 
 /// What a task and its [`JoinHandle`] share.
@@ -143,7 +145,7 @@ impl JoinError {
     }
 
     pub(super) fn panicked(payload: Box<dyn Any + Send>) -> JoinError {
-        JoinError(Why::Panicked(payload))
+        JoinError(Why::Panicked(Mutex::new(payload)))
     }
 
     /// True if the task was aborted, or its loop is gone.
@@ -162,7 +164,7 @@ impl JoinError {
     /// Itself, if the task has not panicked.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self.0 {
-            Why::Panicked(payload) => Ok(payload),
+            Why::Panicked(payload) => Ok(payload.into_inner().unwrap_or_else(PoisonError::into_inner)),
             Why::Cancelled => Err(self),
         }
     }
@@ -171,6 +173,7 @@ impl JoinError {
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Why::Panicked(payload) = &self.0 else { return f.write_str("the task was cancelled") };
+        let payload = payload.lock().unwrap_or_else(PoisonError::into_inner);
         let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
         write!(f, "the task has panicked: {}", text.unwrap_or("with something that is no text"))
     }
@@ -183,6 +186,12 @@ impl fmt::Debug for JoinError {
 }
 
 impl std::error::Error for JoinError {}
+
+impl From<JoinError> for io::Error {
+    fn from(error: JoinError) -> io::Error {
+        io::Error::other(error)
+    }
+}
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
