@@ -49,8 +49,6 @@ mod run;
 mod signal;
 mod socket;
 mod stream;
-#[cfg(not(miri))]
-mod symbol;
 mod system;
 mod tcp;
 mod tcp_connect;

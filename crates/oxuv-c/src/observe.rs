@@ -10,8 +10,6 @@
 //! They are read when the process makes its first loop. Prints go to standard error. A callback is named by its symbol,
 //! or by where it is in which file, as `addr2line` takes it.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ffi::{OsStr, c_void};
 use std::fmt::Display;
 use std::io::Write;
@@ -20,6 +18,7 @@ use std::time::Duration;
 
 use oxuv_core::{Alive, Event, Kind};
 use oxuv_observe::{Origins, Pulse, Recorder, Settings, SlowCallback, Trace, Watchdog, path_for_process};
+use oxuv_os::symbol::Symbols;
 
 use crate::async_::uv_async_t;
 use crate::fs::uv_fs_t;
@@ -33,7 +32,6 @@ use crate::poll::uv_poll_t;
 use crate::process::uv_process_t;
 use crate::random::{UV_RANDOM, uv_random_t};
 use crate::signal::uv_signal_t;
-use crate::symbol::name_of;
 use crate::tcp_connect::uv_connect_t;
 use crate::types::{UV_FS, uv_handle_t, uv_req_t, uv_shutdown_t, uv_stream_t, uv_timer_t, uv_watcher_t, uv_write_t};
 use crate::udp::uv_udp_t;
@@ -55,11 +53,15 @@ pub(crate) fn begin(core: &mut Loop) {
     let wishes = WISHES.get_or_init(read_environment);
     let settings = wishes.settings(core);
     if !settings.is_empty() {
-        core.observe(Some(Box::new(Recorder::new(settings, Box::new(Symbols::default())))));
+        core.observe(Some(Box::new(Recorder::new(settings, Box::new(Callbacks::default())))));
     }
 }
 
 fn read_environment() -> Wishes {
+    // SAFETY: asks for a number. Whoever runs a program with others' rights is not to have it write files.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return Wishes { trace: None, slow: None, has_inquiries: false };
+    }
     let slow = std::env::var_os("OXUV_WARN_SLOW_MS").and_then(|text| {
         let milliseconds = text.to_str().and_then(|text| text.parse().ok()).filter(|&number| number > 0);
         if milliseconds.is_none() {
@@ -114,22 +116,17 @@ pub(crate) fn say(what: impl Display) {
 
 /// Names callbacks.
 #[derive(Default)]
-struct Symbols(HashMap<usize, Vec<u8>>);
+struct Callbacks(Symbols);
 
-impl Symbols {
+impl Callbacks {
     fn write(&mut self, address: usize, to: &mut Vec<u8>) {
-        if address == 0 {
-            return;
+        if address != 0 {
+            to.extend_from_slice(self.0.name_of(address));
         }
-        let name = match self.0.entry(address) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(name_of(address)),
-        };
-        to.extend_from_slice(name);
     }
 }
 
-impl Origins<User> for Symbols {
+impl Origins<User> for Callbacks {
     fn origin(&mut self, event: &Event<User>, to: &mut Vec<u8>) {
         // SAFETY: the event is about to be told, so what it speaks of is valid.
         self.write(unsafe { callback_of(event) }, to);

@@ -1,6 +1,7 @@
 // The module `async_hooks`. AsyncLocalStorage follows promises, ticks, timers and requests; hooks hear of AsyncResource alone.
 'use strict';
 
+const process = require('process');
 const context = require('internal/async_context');
 const { codes } = require('internal/codes');
 const { validateFunction, validateObject, validateString } = require('internal/validators');
@@ -55,8 +56,18 @@ let scope = { id: 1, trigger: 0, resource: {} };
 const hooks = new Set();
 const wants = (name) => [...hooks].filter((hook) => hook.callbacks[name] !== undefined);
 const tell = (name, ...args) => {
-  for (const hook of wants(name)) hook.callbacks[name](...args);
+  try {
+    for (const hook of wants(name)) hook.callbacks[name](...args);
+  } catch (error) {
+    end(error);
+  }
 };
+
+// A hook that throws is the end, whoever listens to exceptions: nobody could tell how far the step has come.
+function end(error) {
+  process.stderr.write(`${error instanceof Error ? error.stack : require('report')(error)}\n`);
+  process.exit(1);
+}
 
 class AsyncResource {
   #id;

@@ -412,6 +412,7 @@ module.exports = {
   btoa,
   atob,
   constants,
+  transcode: (source, from, to) => require('internal/transcode')(source, from, to),
   isUtf8: (input) => binding('text').isValid(checkedBytes(input)),
   isAscii: (input) => checkedBytes(input).every((byte) => byte < 128),
 };

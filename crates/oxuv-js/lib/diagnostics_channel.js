@@ -13,7 +13,7 @@ class Channel {
     this.name = name;
   }
 
-  get hasSubscribers() { return this.#subscribers.length > 0; }
+  get hasSubscribers() { return this.#subscribers.length > 0 || this._stores?.size > 0; }
 
   subscribe(subscriber) {
     validateFunction(subscriber, 'subscription');
@@ -25,6 +25,19 @@ class Channel {
     if (at < 0) return false;
     this.#subscribers = this.#subscribers.toSpliced(at, 1);
     return true;
+  }
+
+  // Stores that have a value, made of the message, while `runStores` runs.
+  bindStore(store, transform) {
+    (this._stores ??= new Map()).set(store, transform);
+  }
+
+  unbindStore(store) {
+    return this._stores?.delete(store) ?? false;
+  }
+
+  runStores(message, run, thisArg, ...args) {
+    return require('internal/tracing_channel').runStores(this, message, () => Reflect.apply(run, thisArg, args));
   }
 
   publish(message) {
@@ -52,4 +65,5 @@ module.exports = {
   hasSubscribers: (name) => channels.get(name)?.hasSubscribers ?? false,
   subscribe: (name, subscriber) => channel(name).subscribe(subscriber),
   unsubscribe: (name, subscriber) => channel(name).unsubscribe(subscriber),
+  tracingChannel: (name) => require('internal/tracing_channel').tracingChannel(name, channel),
 };

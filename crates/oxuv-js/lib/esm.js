@@ -5,7 +5,7 @@ const process = require('process');
 const engine = binding('engine');
 const files = binding('files');
 const { addFrame, make, sources } = require('errors');
-const { absolute, asFileOrFolder, inImports, inNodeModules, isFolder, packageOf } = require('resolve');
+const { absolute, asFileOrFolder, inImports, inNodeModules, isFolder, packageOf, split } = require('resolve');
 const Module = require('modules');
 const exportsOf = require('cjs_exports');
 
@@ -23,6 +23,8 @@ const ERR_UNSUPPORTED_ESM_URL_SCHEME = make('ERR_UNSUPPORTED_ESM_URL_SCHEME', Er
   `Only URLs with a scheme in: file, data, and node are supported by the default ESM loader. Received protocol '${scheme}'`);
 const ERR_IMPORT_ASSERTION_TYPE_MISSING = make('ERR_IMPORT_ASSERTION_TYPE_MISSING', TypeError, (url) =>
   `Module "${url}" needs an import attribute of type "json"`);
+const ERR_INVALID_MODULE_SPECIFIER = make('ERR_INVALID_MODULE_SPECIFIER', TypeError, (name, why, base) =>
+  `Invalid module "${name}" ${why} imported from ${base}`);
 const ERR_UNKNOWN_BUILTIN_MODULE = make('ERR_UNKNOWN_BUILTIN_MODULE', Error, (name) =>
   `No such built-in module: ${name}${require('internal/missing')(name)}`);
 const ERR_UNKNOWN_MODULE_FORMAT = make('ERR_UNKNOWN_MODULE_FORMAT', RangeError, (format, url) =>
@@ -58,23 +60,36 @@ function resolve(base, specifier) {
   if (sources.has(specifier)) return specifier;
   const query = /[?#].*$/s.exec(specifier)?.[0] ?? '';
   const bare = specifier.slice(0, specifier.length - query.length);
-  if (scheme === 'file') return checked(toPath(bare), from, query);
-  if (/^(\/|\.\.?(\/|$))/.test(bare)) return checked(absolute(decodeURIComponent(bare), from.slice(0, from.lastIndexOf('/')) || '/'), from, query);
   const folder = from.slice(0, from.lastIndexOf('/')) || '/';
+  if (scheme === 'file') return checked(toPath(withoutSlashes(bare, from)), from, query);
+  if (/^(\/|\.\.?(\/|$))/.test(bare)) {
+    return checked(absolute(decodeURIComponent(withoutSlashes(bare, from, folder)), folder), from, query);
+  }
   if (!specifier.startsWith('#')) return inPackage(bare, folder, from, query);
   const found = inImports(specifier, from, CONDITIONS, (name, place) =>
     (Module.isBuiltin(name) ? resolve('', name) : inPackage(name, place, from, '')));
   return found.startsWith('/') ? checked(found, from, '') : found;
 }
 
+// A part of a path has no slash in it that it could be written with.
+function withoutSlashes(path, from, folder) {
+  if (!/%2f|%5c/i.test(path)) return path;
+  const place = folder === undefined ? path.replace('file://', '') : absolute(path, folder);
+  throw new ERR_INVALID_MODULE_SPECIFIER(place, 'must not include encoded "/" or "\\" characters', from);
+}
+
 function inPackage(name, folder, from, query) {
+  if (!split(name)) {
+    if (name === '' || /^@[^/]*\/$/.test(name)) throw new ERR_MODULE_NOT_FOUND(name, from, 'package');
+    throw new ERR_INVALID_MODULE_SPECIFIER(name, 'is not a valid package name', from);
+  }
   const found = inNodeModules(name, folder, CONDITIONS, from, (place, parts, path) => {
     if (!isFolder(path)) return undefined;
     if (parts.subpath !== '.') return absolute(parts.subpath, path);
     return asFileOrFolder(path, ['.js', '.json', '.node'], true) ?? path;
   });
   if (found === undefined) throw new ERR_MODULE_NOT_FOUND(name, from, 'package');
-  return checked(found, from, query);
+  return checked(withoutSlashes(found, from), from, query);
 }
 
 function checked(path, from, query) {
@@ -105,6 +120,19 @@ function resolveForEngine(base, specifier) {
   return url.startsWith('node:') ? `import ${url}` : url;
 }
 
+// Node 18 has the attributes of an import behind `assert`, which the engine does not know: it gets `with` in that place, unless
+// the text is a module as it is. What stands in a template is no import.
+const ASSERTION = /((?:^|;)[^\S\n]*(?:import|export)\b[^;'"`\n]*(["'])[^'"`\n]*\2[^\S\n]*)assert(?=[^\S\n]*\{)/gm;
+function withAttributes(source, path) {
+  if (!source.includes('assert') || source.search(ASSERTION) < 0) return source;
+  try {
+    engine.checkModule(source, path);
+    return source;
+  } catch {
+    return source.replace(ASSERTION, (all, before, quote, at) => (source.slice(0, at).split('`').length % 2 === 0 ? all : `${before}with  `));
+  }
+}
+
 function load(url, type) {
   if (url.startsWith(BUILTIN)) url = url.slice('import '.length);
   if (sources.has(url)) return { source: sources.get(url) };
@@ -114,7 +142,7 @@ function load(url, type) {
   const extension = /[^/](\.[^./]*)$/.exec(path)?.[1] ?? '';
   switch (extension) {
     case '.mjs':
-      return { source: plain(files.readText(path)) };
+      return { source: withAttributes(plain(files.readText(path)), path) };
     case '.json': {
       if (type !== 'json') throw new ERR_IMPORT_ASSERTION_TYPE_MISSING(url);
       return synthetic(url, [], () => Module._load(path, null, false));
@@ -134,7 +162,7 @@ function unknown(url, path) {
   const type = packageOf(path)?.type;
   if (type === 'commonjs') return commonJs(url, path);
   const source = files.readText(path);
-  return type === 'module' || isModuleText(source, path) ? { source: plain(source) } : commonJs(url, path);
+  return type === 'module' || isModuleText(source, path) ? { source: withAttributes(plain(source), path) } : commonJs(url, path);
 }
 
 function commonJs(url, path) {

@@ -42,7 +42,8 @@ self.cwd = function cwd() {
 // What is rarely asked for: functions, then values.
 for (const name of ['chdir', 'hrtime', 'memoryUsage', 'uptime', 'umask', 'getuid', 'geteuid', 'getgid', 'getegid', 'getgroups',
   'emitWarning', 'cpuUsage', 'resourceUsage', 'setUncaughtExceptionCaptureCallback', 'hasUncaughtExceptionCaptureCallback', 'abort',
-  'env', 'versions', 'arch', 'release', 'getActiveResourcesInfo', 'ppid', 'features', 'config', 'allowedNodeEnvironmentFlags', 'argv0']) {
+  'env', 'versions', 'arch', 'release', 'getActiveResourcesInfo', 'ppid', 'features', 'config', 'allowedNodeEnvironmentFlags', 'argv0',
+  'setuid', 'seteuid', 'setgid', 'setegid', 'setgroups', 'initgroups', '_rawDebug']) {
   Object.defineProperty(self, name, {
     get() {
       const value = require('internal/process')[name];

@@ -104,9 +104,11 @@ function split(specifier) {
   return match && { name: match[1], subpath: `.${match[2] ?? ''}` };
 }
 
+const INVALID_PARTS = /(^|\/)(\.\.?|node_modules)(\/|$)/;
+
 // The target of a specifier in the field `exports` or `imports`: a path, undefined, or null where it is forbidden. `imports`
 // may lead to other packages: `bare` finds them, for `exports` it is missing.
-function target(folder, value, key, star, conditions, bare) {
+function target(folder, value, key, star, conditions, base, bare) {
   if (typeof value === 'string') {
     if (!value.startsWith('./')) {
       if (bare && !value.startsWith('../') && !value.startsWith('/')) {
@@ -114,7 +116,11 @@ function target(folder, value, key, star, conditions, bare) {
       }
       throw new ERR_INVALID_PACKAGE_TARGET(`${folder}/`, key, value, bare !== undefined);
     }
-    if (/(^|\/)(\.\.?|node_modules)(\/|$)/.test(value.slice(2)) || (star !== undefined && /(^|\/)(\.\.?|node_modules)(\/|$)/.test(star))) {
+    if (star !== undefined && INVALID_PARTS.test(star)) {
+      throw new ERR_INVALID_MODULE_SPECIFIER(key.replace('*', star), `request is not a valid match in pattern "${key}" for the ` +
+        `"${bare ? 'imports' : 'exports'}" resolution of ${folder}/package.json`, conditions.has('import') ? base : null);
+    }
+    if (INVALID_PARTS.test(value.slice(2))) {
       throw new ERR_INVALID_PACKAGE_TARGET(`${folder}/`, key, value, bare !== undefined);
     }
     return absolute(star === undefined ? value : value.replaceAll('*', star), folder);
@@ -123,7 +129,7 @@ function target(folder, value, key, star, conditions, bare) {
     let last;
     for (const each of value) {
       try {
-        const found = target(folder, each, key, star, conditions, bare);
+        const found = target(folder, each, key, star, conditions, base, bare);
         if (found !== undefined && found !== null) return found;
         last = found;
       } catch (error) {
@@ -136,7 +142,7 @@ function target(folder, value, key, star, conditions, bare) {
   if (typeof value === 'object' && value !== null) {
     for (const [condition, each] of Object.entries(value)) {
       if (condition !== 'default' && !conditions.has(condition)) continue;
-      const found = target(folder, each, key, star, conditions, bare);
+      const found = target(folder, each, key, star, conditions, base, bare);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -146,9 +152,9 @@ function target(folder, value, key, star, conditions, bare) {
 }
 
 // Looks a key up in `exports` or `imports`: itself, or the longest pattern that fits.
-function lookUp(folder, table, key, conditions, bare) {
+function lookUp(folder, table, key, conditions, base, bare) {
   if (Object.hasOwn(table, key) && !key.includes('*')) {
-    return target(folder, table[key], key, undefined, conditions, bare);
+    return target(folder, table[key], key, undefined, conditions, base, bare);
   }
   let best;
   for (const pattern of Object.keys(table)) {
@@ -160,7 +166,7 @@ function lookUp(folder, table, key, conditions, bare) {
       best = { pattern, star, fill: key.slice(star, key.length - tail.length) };
     }
   }
-  return best && target(folder, table[best.pattern], best.pattern, best.fill, conditions, bare);
+  return best && target(folder, table[best.pattern], best.pattern, best.fill, conditions, base, bare);
 }
 
 function inExports(found, subpath, conditions, base) {
@@ -168,7 +174,7 @@ function inExports(found, subpath, conditions, base) {
   if (typeof exports === 'string' || Array.isArray(exports) || !Object.keys(exports).some((key) => key.startsWith('.'))) {
     exports = { '.': exports };
   }
-  const path = lookUp(found.folder, exports, subpath, conditions);
+  const path = lookUp(found.folder, exports, subpath, conditions, base);
   if (path === undefined || path === null) {
     throw new ERR_PACKAGE_PATH_NOT_EXPORTED(`${found.folder}/`, subpath, conditions.has('import') ? base : null);
   }
@@ -182,7 +188,7 @@ function inImports(specifier, base, conditions, bare) {
   }
   const found = packageOf(base);
   if (found?.imports) {
-    const path = lookUp(found.folder, found.imports, specifier, conditions, bare);
+    const path = lookUp(found.folder, found.imports, specifier, conditions, base, bare);
     if (path !== undefined && path !== null) return path;
   }
   throw new ERR_PACKAGE_IMPORT_NOT_DEFINED(specifier, found && `${found.folder}/`, base);

@@ -94,6 +94,9 @@ module.exports = {
   types,
 };
 // These belong to other parts, which are loaded only when asked for.
+for (const name of ['MIMEType', 'MIMEParams']) {
+  Object.defineProperty(module.exports, name, { get: () => require('internal/mime')[name], enumerable: true, configurable: true });
+}
 for (const name of ['TextDecoder', 'TextEncoder']) {
   Object.defineProperty(module.exports, name, { get: () => globalThis[name], enumerable: true, configurable: true });
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use oxuv::node::{End, Platform};
 use oxuv::{Async, Loop};
-use oxuv_js_engine::CountAll;
+use oxuv_js_engine::{CountAll, runtime_with_end};
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
 
 use crate::bindings::{Endpoint, Life};
@@ -111,11 +111,14 @@ impl Program {
     }
 
     fn make(options: Options, worker: Option<(Arc<Life>, Endpoint)>) -> Result<Program, Error> {
-        let runtime = Runtime::new()?;
+        let runtime = match &worker {
+            Some((life, _)) => runtime_with_end(&life.end)?,
+            None => Runtime::new()?,
+        };
         runtime.set_max_stack_size(options.stack.unwrap_or(STACK));
         if let Some((life, _)) = &worker {
             let life = Arc::clone(life);
-            runtime.set_interrupt_handler(Some(Box::new(move || life.is_stopping())));
+            runtime.set_interrupt_handler(Some(Box::new(move || life.must_stop())));
         }
         // Above what a small script has: whoever ends soon need not collect garbage.
         runtime.set_gc_threshold(GARBAGE);
@@ -178,8 +181,9 @@ impl Program {
         end.unref()?;
         life.begin(end.sender()?);
         life.measure(&self.lp)?;
-        let code = self.run(Source::Worker)?;
-        Ok(code)
+        let code = self.run(Source::Worker);
+        life.forget_loop();
+        code
     }
 
     /// Runs the script and its loop to the end; the exit code.

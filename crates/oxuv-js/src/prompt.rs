@@ -6,7 +6,7 @@ use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{self, Receiver, Sender, channel};
 
 use oxuv::{Async, Loop, Mode, Sender as Wake, Signal};
 use rquickjs::{Ctx, Function, Object};
@@ -32,15 +32,19 @@ pub(crate) type Interrupt = Arc<AtomicBool>;
 pub(crate) fn watch_interrupts() -> Interrupt {
     let interrupt = Interrupt::default();
     let told = interrupt.clone();
+    let (begun, begins) = mpsc::channel::<()>();
     let watch = move || -> oxuv::Result<()> {
         let lp = Loop::new()?;
         let signal = Signal::new(&lp)?;
         signal.start(Signal::INT, move |_, _| told.store(true, Ordering::Relaxed))?;
+        drop(begun);
         lp.run(Mode::Default)?;
         Ok(())
     };
     // Without it Ctrl+C ends the program.
     let _ = std::thread::Builder::new().name("oxuv-interrupt".to_owned()).spawn(watch);
+    // Until it watches, or has failed, the sender is there.
+    let _ = begins.recv();
     interrupt
 }
 

@@ -328,3 +328,18 @@ fn an_error_event_without_a_listener_tells_both_places() {
     let ran = eval("new (require('events'))().emit('error', new Error('at once'))");
     check(&ran, 1, &["Error: at once\n    at [eval]:1:", "\nEmitted 'error' event at:\n    at [eval]:1:"]);
 }
+
+/// Nobody listens to that: the program ends where the hook was called.
+#[test]
+fn a_hook_that_throws_is_the_end() {
+    let ran = eval(
+        "const { createHook, AsyncResource } = require('async_hooks');
+        process.on('uncaughtException', () => console.log('listened'));
+        process.on('exit', (code) => console.log('exit', code));
+        createHook({ init() { throw new Error('in hook'); } }).enable();
+        try { new AsyncResource('Mine'); } catch { console.log('caught'); }
+        console.log('after');",
+    );
+    check(&ran, 1, &["Error: in hook\n    at init ([eval]:4:"]);
+    assert_eq!(ran.out, "exit 1\n");
+}

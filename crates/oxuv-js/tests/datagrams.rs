@@ -9,7 +9,7 @@ use runner::{program, run};
 
 #[test]
 fn scripts_print_what_they_print_in_node() {
-    compare("dgram", 4);
+    compare("dgram", 5);
 }
 
 #[test]

@@ -50,11 +50,11 @@ fn a_trace_that_cannot_be_written_is_an_error() {
 
 #[test]
 fn slow_callbacks_are_printed() {
-    let script = script("slow", "setTimeout(() => { const end = Date.now() + 300; while (Date.now() < end); }, 1);\n");
+    let script = script("slow", "setTimeout(() => { const end = Date.now() + 1500; while (Date.now() < end); }, 1);\n");
     let output = program().args(["--warn-slow", "100"]).arg(script).output().unwrap();
     assert!(output.status.success());
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.starts_with("oxuv: the loop is stuck: in a timer callback for 1"), "{errors}");
+    assert!(errors.starts_with("oxuv: the loop is stuck: in a timer callback for "), "{errors}");
     assert!(errors.contains("\noxuv: slow callback: timer took "), "{errors}");
 }
 

@@ -65,6 +65,22 @@ fn the_program_ends_with_its_workers_running() {
     }
 }
 
+/// The engine asks seldom whether to end a script whose steps take long.
+#[test]
+fn slow_steps_are_ended_soon() {
+    let script = "
+        const { Worker } = require('worker_threads');
+        const begin = Date.now();
+        const text = 'const text = `[${\"1,\".repeat(3e5)}1]`; ';
+        for (const code of ['for (;;) JSON.parse(text)', 'for (;;) try { JSON.parse(text) } catch {}', 'for (;;) text.split(\",\")']) {
+          const worker = new Worker(text + code, { eval: true });
+          worker.on('error', console.log).on('exit', (code) => console.log(code, Date.now() - begin < 20000));
+          setTimeout(() => worker.terminate(), 100);
+        }";
+    let ran = run(program().args(["-e", script]), None);
+    assert_eq!(ran.text(), "1 true\n1 true\n1 true\n--- exit 0\n", "{}", ran.err);
+}
+
 #[test]
 fn much_goes_between_threads_and_none_is_lost() {
     let script = "

@@ -75,6 +75,18 @@ pub(crate) const AREAS: &[Area] = &[
     Area { name: "dgram", prefixes: &["dgram"] },
     Area { name: "dns", prefixes: &["dns"] },
     Area {
+        name: "old-modules",
+        prefixes: &[
+            "punycode",
+            "constants",
+            "sys.",
+            "process-uid-gid",
+            "process-initgroups",
+            "process-setgroups",
+            "icu-transcode",
+        ],
+    },
+    Area {
         name: "async-hooks",
         prefixes: &[
             "async-hooks",
@@ -91,6 +103,7 @@ pub(crate) const AREAS: &[Area] = &[
 /// Tests that are not run, with the reason.
 pub(crate) const SKIPPED: &[(&str, &str)] = &[
     ("domain", "the module `domain` is deprecated and not part of oxuv"),
+    ("constants.js", "it is about a binding of Node's own C++"),
     ("timers-linked-list", "it is about a class of Node's own JavaScript"),
     ("queue-microtask.js", "it compares the engine's words for a class called without `new`"),
     ("promise-swallowed-event", "the event `multipleResolves` is deprecated, and the engine does not tell"),

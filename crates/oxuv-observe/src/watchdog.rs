@@ -1,12 +1,13 @@
 //! A thread that sees when a loop is stuck.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use oxuv_core::{CallbackKind, Result};
-use oxuv_os::{Thread, clock};
+use oxuv_os::symbol::Symbols;
+use oxuv_os::{Thread, clock, stack};
 
 /// What a loop lets its watchdog know: a clone is another way to the same.
 #[derive(Debug, Clone, Default)]
@@ -16,12 +17,17 @@ pub struct Pulse(Arc<Beat>);
 struct Beat {
     /// When the callback under way began, in nanoseconds of the clock; 0 when there is none.
     begun: AtomicU64,
+    /// The thread that it runs on.
+    thread: AtomicI32,
     /// What it is.
     what: Mutex<(Option<CallbackKind>, String)>,
 }
 
 impl Pulse {
     pub(crate) fn callback_begun(&self, kind: CallbackKind, origin: &str, at: u64) {
+        if self.0.thread.load(Relaxed) == 0 {
+            self.0.thread.store(stack::this_thread(), Relaxed);
+        }
         let mut what = self.0.what.lock().unwrap_or_else(PoisonError::into_inner);
         what.0 = Some(kind);
         what.1.clear();
@@ -38,7 +44,7 @@ impl Pulse {
         }
         let duration = Duration::from_nanos(clock::now().saturating_sub(begun));
         let (kind, origin) = self.0.what.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        kind.map(|kind| Stuck { kind, origin, duration })
+        kind.map(|kind| Stuck { kind, origin, duration, stack: Vec::new() })
     }
 
     pub(crate) fn callback_ended(&self, _at: u64) {
@@ -55,6 +61,8 @@ pub struct Stuck {
     pub origin: String,
     /// How long it has been at it.
     pub duration: Duration,
+    /// The functions that the loop's thread is in, the innermost first. Empty if that was not looked for, or could not be found.
+    pub stack: Vec<String>,
 }
 
 impl fmt::Display for Stuck {
@@ -63,6 +71,9 @@ impl fmt::Display for Stuck {
         write!(f, "the loop is stuck: in a {} callback for {milliseconds:.1} ms", self.kind.name())?;
         if !self.origin.is_empty() {
             write!(f, ", from {}", self.origin)?;
+        }
+        for function in &self.stack {
+            write!(f, "\n    in {function}")?;
         }
         Ok(())
     }
@@ -89,6 +100,9 @@ impl Watchdog {
     /// Has a thread call `tell` once for each callback that takes so long, while it is still under way: between the threshold
     /// and one and a half times that after it began. A panic in it aborts the process.
     ///
+    /// The loop's thread is interrupted by SIGURG, if the program does nothing about that, to learn where it is: `sleep` and the like
+    /// return early then, in that callback.
+    ///
     /// # Errors
     /// EAGAIN, ENOMEM: no room for a thread.
     pub fn start(pulse: Pulse, threshold: Duration, tell: impl FnMut(Stuck) + Send + 'static) -> Result<Watchdog> {
@@ -113,6 +127,7 @@ impl Drop for Watchdog {
 fn watch(Duty { pulse, threshold, end, mut tell }: Duty) {
     let pause = (threshold / 2).max(Duration::from_millis(1));
     let mut told = 0;
+    let mut symbols = Symbols::default();
     let mut is_ending = end.0.lock().unwrap_or_else(PoisonError::into_inner);
     while !*is_ending {
         is_ending = end.1.wait_timeout(is_ending, pause).unwrap_or_else(PoisonError::into_inner).0;
@@ -120,8 +135,11 @@ fn watch(Duty { pulse, threshold, end, mut tell }: Duty) {
         if begun == 0 || begun == told {
             continue;
         }
-        if let Some(stuck) = pulse.under_way().filter(|stuck| stuck.duration >= threshold) {
+        if let Some(mut stuck) = pulse.under_way().filter(|stuck| stuck.duration >= threshold) {
             told = begun;
+            let addresses = stack::of(pulse.0.thread.load(Relaxed));
+            let name = |address| String::from_utf8_lossy(symbols.name_of(address)).into_owned();
+            stuck.stack = addresses.into_iter().map(name).collect();
             tell(stuck);
         }
     }

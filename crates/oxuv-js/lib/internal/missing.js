@@ -1,9 +1,9 @@
 // What is said of a module of Node that oxuv does not have.
 'use strict';
 
-const OF_NODE = new Set(['async_hooks', 'child_process', 'cluster', 'constants', 'crypto', 'dgram', 'diagnostics_channel', 'dns',
-  'dns/promises', 'domain', 'http2', 'https', 'inspector', 'inspector/promises', 'net', 'punycode', 'readline',
-  'readline/promises', 'repl', 'sea', 'sqlite', 'stream', 'stream/consumers', 'stream/promises', 'stream/web', 'sys', 'test',
+const OF_NODE = new Set(['async_hooks', 'child_process', 'cluster', 'crypto', 'dgram', 'diagnostics_channel', 'dns',
+  'dns/promises', 'domain', 'http2', 'https', 'inspector', 'inspector/promises', 'net', 'readline',
+  'readline/promises', 'repl', 'sea', 'sqlite', 'stream', 'stream/consumers', 'stream/promises', 'stream/web', 'test',
   'test/reporters', 'tls', 'trace_events', 'tty', 'v8', 'vm', 'wasi', 'worker_threads', 'zlib']);
 
 // To be put behind the name; empty for what is no module of Node.

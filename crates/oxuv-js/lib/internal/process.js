@@ -187,6 +187,8 @@ module.exports = {
   getgid: id(2),
   getegid: id(3),
   getgroups: () => native.groups(),
+  ...require('internal/identity'),
+  _rawDebug: (...args) => native.write(2, `${require('internal/format').format(...args)}\n`),
   abort: () => native.abort(),
   env: makeEnvironment(Object.fromEntries(native.environment())),
   makeEnvironment,

@@ -1,7 +1,10 @@
 //! The process: arguments, environment, output, time, the end.
 
+use std::ffi::CString;
 use std::io::Write;
 
+use oxuv::Errno;
+use oxuv_os::system::users::{self, Group, Identity, User};
 use rquickjs::function::Func;
 use rquickjs::{Ctx, IntoJs, Object, Result, Value};
 
@@ -30,6 +33,15 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("memory", Func::from(memory))?;
     object.set("usage", Func::from(usage))?;
     object.set("ids", Func::from(ids))?;
+    object.set("idOf", Func::from(id_of))?;
+    object.set("setId", Func::from(set_id))?;
+    object.set(
+        "setGroups",
+        Func::from(|groups: Vec<f64>| {
+            status(users::set_groups(&groups.into_iter().map(|id| id as u32).collect::<Vec<u32>>()))
+        }),
+    )?;
+    object.set("setGroupsOf", Func::from(set_groups_of))?;
     object.set("mask", Func::from(mask))?;
     object.set("abort", Func::from(abort))?;
     object.set("end", Func::from(end))?;
@@ -163,6 +175,33 @@ fn usage() -> Vec<f64> {
 fn ids() -> Vec<u32> {
     use rustix::process::{getegid, geteuid, getgid, getuid};
     vec![getuid().as_raw(), geteuid().as_raw(), getgid().as_raw(), getegid().as_raw()]
+}
+
+fn status(result: oxuv::Result<()>) -> i32 {
+    result.err().map_or(0, Errno::code)
+}
+
+/// The number of a user, or else of a group, with this name. `undefined` if there is none.
+fn id_of(name: String, is_user: bool) -> Option<f64> {
+    let name = CString::new(name).ok()?;
+    let id = if is_user { User::with_name(&name).ok()?.id() } else { Group::with_name(&name).ok()?.id() };
+    Some(f64::from(id))
+}
+
+/// Becomes another user (0, effective 1) or group (2, 3); the status.
+fn set_id(which: usize, id: f64) -> i32 {
+    const IDENTITIES: [Identity; 4] =
+        [Identity::User, Identity::EffectiveUser, Identity::Group, Identity::EffectiveGroup];
+    status(users::become_other(IDENTITIES[which], id as u32))
+}
+
+/// Sets the groups to those of this user, by name or number, and this one; the status. `undefined` if there is no such user.
+fn set_groups_of(name: Option<String>, id: f64, group: f64) -> Option<i32> {
+    let name = match name {
+        Some(name) => CString::new(name).ok()?,
+        None => User::with_id(id as u32).ok()?.name().to_owned(),
+    };
+    Some(status(users::set_groups_of(&name, group as u32)))
 }
 
 /// Sets the mask of new files; the one before.

@@ -22,7 +22,12 @@ class Handle {
 
   // Calls back with an address of the socket's family.
   lookup(address, callback) {
-    this.names(address || (this.family === 4 ? '127.0.0.1' : '::1'), this.family, callback);
+    try {
+      this.names(address || (this.family === 4 ? '127.0.0.1' : '::1'), this.family, callback);
+    } catch (error) {
+      // The caller may have been told to wait, and would not hear of it.
+      process.nextTick(callback, error);
+    }
   }
 
   recvStart() {

@@ -122,10 +122,17 @@ function findService(address, port, done) {
   });
 }
 
+// The system's functions would take what is before the zero for all of the name.
+function checkZero(name, argument) {
+  if (name.includes('\0')) throw new codes.ERR_INVALID_ARG_VALUE(argument, name, 'must be a string without null bytes');
+}
+
 function checkName(hostname) {
-  if (hostname) validateString(hostname, 'hostname');
+  if (!hostname) return;
+  validateString(hostname, 'hostname');
+  checkZero(hostname, 'hostname');
 }
 
 module.exports = {
-  ADDRCONFIG, ALL, V4MAPPED, setDefaultResultOrder, getDefaultResultOrder, optionsOf, find, checkName, checkService, findService,
+  ADDRCONFIG, ALL, V4MAPPED, setDefaultResultOrder, getDefaultResultOrder, optionsOf, find, checkName, checkZero, checkService, findService,
 };

@@ -4,6 +4,7 @@
 const { codes } = require('internal/codes');
 const { validateFunction, validateString } = require('internal/validators');
 const { dnsException } = require('internal/dns/errors');
+const { checkZero } = require('internal/dns/lookup');
 const observed = require('internal/observed');
 const net = binding('net');
 
@@ -35,7 +36,9 @@ function ask(channel, method, name, options, done) {
   const [type, shape] = KINDS[method];
   const syscall = `query${type[0]}${type.slice(1).toLowerCase()}`;
   const begun = observed.begin();
-  channel.ask(name, type, (code, records) => {
+  // Names of other letters are asked for by those that servers know.
+  const asked = /[^\0-\x7f]/.test(name) ? binding('url').toAscii(name) || name : name;
+  channel.ask(asked, type, (code, records) => {
     const fitting = records?.filter((record) => type === 'ANY' || record.type === type) ?? [];
     // Another name alone is an answer, too.
     const hasNone = !code && (records.length === 0 || (type === 'SOA' && fitting.length === 0));
@@ -143,6 +146,7 @@ for (const method of Object.keys(KINDS)) {
     value: { [method](name, options, callback) {
       if (arguments.length <= 2) [options, callback] = [undefined, options];
       validateString(name, 'name');
+      checkZero(name, 'name');
       validateFunction(callback, 'callback');
       ask(channelOf(this), method, name, options, callback);
       return { callback, hostname: name };
@@ -152,6 +156,7 @@ for (const method of Object.keys(KINDS)) {
   Object.defineProperty(PromiseResolver.prototype, method, {
     value: { [method](name, options) {
       validateString(name, 'name');
+      checkZero(name, 'name');
       return new Promise((resolve, reject) => {
         ask(channelOf(this), method, name, options, (error, found) => (error ? reject(error) : resolve(found)));
       });

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxuv::{Check, LoopRef, Prepare, Sender};
+use oxuv_js_engine::End;
 
 use crate::bindings::nanoseconds;
 
@@ -22,6 +23,8 @@ pub(crate) struct Life {
     /// The main thread has 0.
     pub(crate) id: u32,
     is_stopping: AtomicBool,
+    /// Of its engine.
+    pub(crate) end: End,
     /// When its loop began, since when it waits, and for how long it has waited before: nanoseconds, the first two of the monotonic
     /// clock, and 0 where that is not so.
     loop_start: AtomicU64,
@@ -53,7 +56,22 @@ impl Life {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the worker's script wherever it is, and its loop.
+    /// Ends the worker's script wherever it is, and its loop: another thread does so.
+    pub(crate) fn terminate(&self) {
+        self.stop();
+        // Else it has not begun, and finds that it is not to.
+        let inner = self.inner();
+        if inner.worker.is_some() {
+            self.end.want();
+        }
+    }
+
+    /// Whether the worker's script is to end, which its engine asks.
+    pub(crate) fn must_stop(&self) -> bool {
+        self.end.is_wanted() || self.is_stopping()
+    }
+
+    /// Ends the worker's script soon, and its loop.
     pub(crate) fn stop(&self) {
         self.is_stopping.store(true, Ordering::Release);
         if let Some(worker) = &self.inner().worker {
@@ -69,6 +87,12 @@ impl Life {
     /// From now on the worker's loop can be woken.
     pub(crate) fn begin(&self, worker: Sender) {
         self.inner().worker = Some(worker);
+    }
+
+    /// Its script is over: it is not to be ended any more.
+    pub(crate) fn forget_loop(&self) {
+        self.inner().worker = None;
+        self.end.forget();
     }
 
     /// Takes note, from now on, of when the worker's loop waits.
@@ -102,6 +126,10 @@ impl Life {
     }
 
     pub(crate) fn set_problem(&self, problem: Problem) {
+        // Whoever ends it does not want to hear of what that has led to.
+        if self.is_stopping() {
+            return;
+        }
         self.inner().problem.get_or_insert(problem);
     }
 

@@ -52,7 +52,7 @@ impl Threads {
     pub(crate) fn end(&self) {
         let all: Vec<_> = self.0.take().iter().filter_map(Weak::upgrade).collect();
         for running in &all {
-            running.life.stop();
+            running.life.terminate();
         }
         for running in &all {
             running.join();
@@ -86,7 +86,7 @@ impl Thread {
 
     /// Ends its script wherever that is.
     fn terminate(&self) {
-        self.life.stop();
+        self.life.terminate();
     }
 
     #[qjs(rename = "ref")]

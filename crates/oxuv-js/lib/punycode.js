@@ -1,0 +1,2 @@
+// The module `punycode`: the package of this name.
+module.exports = require('vendor/punycode');

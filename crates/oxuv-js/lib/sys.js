@@ -1,0 +1,5 @@
+// The module `sys`: an old name of `util`.
+'use strict';
+
+require('process').emitWarning('sys is deprecated. Use util instead.', 'DeprecationWarning', 'DEP0025');
+module.exports = require('util');
