@@ -111,6 +111,8 @@ impl Subjects {
                 self.idle.0.point_at(key);
                 callback(&self.idle);
             }
+        } else if inner.tasks.is_phase(key) {
+            inner.tasks.run_phase(inner, key);
         } else if kind == Kind::Prepare {
             if let Some(callback) = pick!(callbacks, key, Prepare) {
                 self.prepare.0.point_at(key);

@@ -168,10 +168,16 @@ impl Tasks {
         handles.bell.r#ref()
     }
 
-    /// The phase of this handle has come, which is for once.
-    fn run_phase(&self, handle: &Handle) {
-        let inner = &*handle.owner().0;
-        let _ = handle.with(|core, key| core.watcher_stop(key));
+    /// True for the prepare and the check handle of tasks. They have no closures: whoever drives the loop calls [`Tasks::run_phase`].
+    #[inline]
+    pub(crate) fn is_phase(&self, key: Key) -> bool {
+        let (prepare, check) = self.phases.get();
+        key == prepare || key == check
+    }
+
+    /// The phase of this handle has come, which was started for once.
+    pub(crate) fn run_phase(&self, inner: &Inner, key: Key) {
+        let _ = inner.with(|core| core.watcher_stop(key));
         self.left.set(BUDGET);
         self.is_running.set(true);
         self.run(inner);
@@ -347,11 +353,6 @@ impl Handles {
             inner.tasks.answer(inner);
         })?;
         let handles = Handles { prepare: Prepare::new(lp)?, check: Check::new(lp)?, bell };
-        handles.prepare.start(|prepare| prepare.owner().0.tasks.run_phase(prepare))?;
-        handles.check.start(|check| check.owner().0.tasks.run_phase(check))?;
-        // They have their closures now, and are started when there is something to be done.
-        handles.prepare.stop()?;
-        handles.check.stop()?;
         let all: [&Handle; 3] = [&handles.prepare, &handles.check, &handles.bell];
         for handle in all {
             handle.with(|core, key| core.hide(key))?;

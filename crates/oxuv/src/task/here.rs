@@ -12,7 +12,9 @@ impl LoopRef {
     /// The loop that runs on this thread: that of the callback or task that asks. `None` outside of [`Loop::run`](crate::Loop::run)
     /// and [`Loop::block_on`](crate::Loop::block_on).
     pub fn current() -> Option<LoopRef> {
-        with(|lp| lp.cloned())
+        let mut current = None;
+        with(|lp| current = Some(lp.clone()));
+        current
     }
 }
 
@@ -23,16 +25,14 @@ pub(crate) fn current() -> LoopRef {
         .expect("no loop runs on this thread: this has to be called in a callback, or inside of `Loop::block_on`")
 }
 
-/// Shows `look` the loop that runs here. `None` also when the thread is about to end.
+/// Shows `look` the loop that runs here, if any does. None does when the thread is about to end.
 #[inline]
-pub(crate) fn with<T>(look: impl FnOnce(Option<&LoopRef>) -> T) -> T {
-    let mut look = Some(look);
-    let seen = HERE.try_with(|here| look.take().map(|look| look(here.borrow().as_ref())));
-    match (seen, look) {
-        (Ok(Some(seen)), _) => seen,
-        (_, Some(look)) => look(None),
-        _ => unreachable!("`look` was called or is still there"),
-    }
+pub(crate) fn with(look: impl FnOnce(&LoopRef)) {
+    let _ = HERE.try_with(|here| {
+        if let Some(lp) = &*here.borrow() {
+            look(lp);
+        }
+    });
 }
 
 /// As long as this lives, a loop is the one that runs here.

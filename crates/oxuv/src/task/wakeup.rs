@@ -74,14 +74,14 @@ impl Wake for Wakeup {
 impl Wakeup {
     /// Puts the task into a queue; it is marked as being there.
     fn queue(self: Arc<Self>) {
-        let elsewhere = here::with(|lp| match lp {
-            Some(lp) if Arc::ptr_eq(lp.0.tasks.bell(), &self.bell) => {
-                lp.0.tasks.push(&lp.0, self);
-                None
+        let mut wakeup = Some(self);
+        here::with(|lp| {
+            let is_of_this = |wakeup: &mut Arc<Wakeup>| Arc::ptr_eq(lp.0.tasks.bell(), &wakeup.bell);
+            if let Some(wakeup) = wakeup.take_if(is_of_this) {
+                lp.0.tasks.push(&lp.0, wakeup);
             }
-            _ => Some(self),
         });
-        if let Some(wakeup) = elsewhere {
+        if let Some(wakeup) = wakeup {
             let bell = Arc::clone(&wakeup.bell);
             bell.push(wakeup);
         }
