@@ -305,10 +305,11 @@ fn shutdown_serves_to_the_end_those_whom_it_has() {
     let server = Example::start("shutdown", &["127.0.0.1:0"]);
     let address: SocketAddr = server.line().strip_prefix("serving ").unwrap().parse().unwrap();
     let _peer = TcpStream::connect(address).unwrap();
-    end_by(&server, Signal::INT);
+    // SIGINT's action may be none here: shells have it ignored by what they run in the background.
+    end_by(&server, Signal::TERM);
     server.line();
-    end_by(&server, Signal::INT);
-    assert_eq!(server.end().2.signal(), Some(2));
+    end_by(&server, Signal::TERM);
+    assert_eq!(server.end().2.signal(), Some(15));
 }
 
 #[test]
