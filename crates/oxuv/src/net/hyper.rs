@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 
+use super::writes::writes;
 use super::{TcpStream, UnixStream};
 
 macro_rules! of_hyper {
@@ -20,33 +21,7 @@ macro_rules! of_hyper {
                 self.flow.poll_read_with(context, most, |bytes| buf.put_slice(bytes)).map_ok(drop)
             }
         }
-
-        impl Write for $kind {
-            fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-                self.flow.poll_write(context, bytes)
-            }
-
-            fn is_write_vectored(&self) -> bool {
-                true
-            }
-
-            fn poll_write_vectored(
-                self: Pin<&mut Self>,
-                context: &mut Context<'_>,
-                parts: &[IoSlice<'_>],
-            ) -> Poll<io::Result<usize>> {
-                self.flow.poll_write_vectored(context, parts)
-            }
-
-            /// There is nothing to be done: what is written is the kernel's.
-            fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Poll::Ready(Ok(()))
-            }
-
-            fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-                self.flow.poll_shutdown(context)
-            }
-        }
     )*};
 }
 of_hyper!(TcpStream, UnixStream);
+writes!(Write for TcpStream, UnixStream);

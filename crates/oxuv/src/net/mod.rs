@@ -50,6 +50,8 @@ mod tokio;
 mod traits;
 mod udp;
 mod unix;
+#[cfg(any(feature = "hyper", feature = "tokio"))]
+mod writes;
 
 pub use address::{ToSocketAddrs, lookup_host};
 pub(crate) use flow::Flow;
