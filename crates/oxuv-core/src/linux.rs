@@ -19,6 +19,7 @@ use oxuv_os::tty::{self, Modes, Opened};
 use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
+pub use oxuv_os::clock::boot as boot_time;
 pub use oxuv_os::epoll::{Epoll, EventFlags};
 pub use oxuv_os::net::{check_datagrams, check_stream};
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
