@@ -143,6 +143,47 @@ fn a_server_under_load_can_be_looked_at() {
     assert!(["read", "connection", "timer"].iter().all(|kind| kinds.iter().any(|found| found == kind)), "{found}");
 }
 
+/// A trace of Node.js 18 on our `libuv.so.1`: the server of docs/pictures, under load. `scripts/pictures` makes it.
+const NODE: &[u8] = include_bytes!("data/node-http.json");
+
+#[test]
+fn a_server_of_node_under_load_can_be_looked_at() {
+    let Some(browser) = browser() else {
+        println!("left out: there is no Chromium here");
+        return;
+    };
+    let found = found_in(
+        browser,
+        "node",
+        &page_of_text("node", NODE),
+        "
+        const texts = (id) => [...$(id).rows].slice(1).map((row) => [...row.cells].map((cell) => cell.textContent));
+        const slow = [...$('longest').rows].find((row) => row.cells[1].textContent === 'timer');
+        slow.click();
+        $('search').value = 'MakeLibuvRequestCallback';
+        $('search').dispatchEvent(new Event('input'));
+        document.title = JSON.stringify({ title: document.title, kinds: texts('kinds'), lanes: texts('lanes'),
+          told: $('told').textContent, took: (chosen.end - chosen.begin) / 1000, found: $('found').textContent,
+          seen: from <= chosen.begin && chosen.end <= to, problems: $('problems').textContent });
+        ",
+    );
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap_or_else(|_| panic!("{found}"));
+    let count = |list: &str, name: &str| {
+        let lines = found[list].as_array().unwrap();
+        let line = lines.iter().find(|line| line[0] == name).unwrap_or_else(|| panic!("no {name}: {found}"));
+        line[1].as_str().unwrap().parse::<u32>().unwrap()
+    };
+    assert!(found["title"].as_str().unwrap().starts_with("node, process "), "{found}");
+    // 40 requests on 4 connections, each of which reads a file.
+    assert_eq!((count("kinds", "connection"), count("kinds", "connect")), (4, 4), "{found}");
+    assert!(count("kinds", "read") >= 80 && count("lanes", "pool: fast I/O: runs") >= 40, "{found}");
+    assert!(found["told"].as_str().unwrap().contains("RunTimers"), "{found}");
+    // It is in the script that the timer takes 25 ms.
+    assert!(found["took"].as_f64().unwrap() >= 25.0 && found["seen"] == true, "{found}");
+    assert!(found["found"].as_str().unwrap().ends_with(" found") && found["found"] != "0 found", "{found}");
+    assert_eq!(found["problems"], "");
+}
+
 #[test]
 fn a_trace_that_was_cut_off_is_shown_as_far_as_it_goes() {
     let Some(browser) = browser() else {
