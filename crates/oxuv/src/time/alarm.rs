@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use crate::callbacks::{Callback, repeated};
+use crate::callbacks::Callback;
 use crate::handle::nanoseconds;
 use crate::task::remember;
 use crate::{LoopRef, Result, Timer};
@@ -43,7 +43,7 @@ impl Alarm {
         timer.with(|core, key| core.hide(key))?;
         let bell = Rc::new(Bell { timer, has_rung: Cell::new(false), waker: RefCell::new(None) });
         let weak = Rc::downgrade(&bell);
-        bell.timer.set_callback(Callback::Timer(repeated(move |_| {
+        bell.timer.set_callback(Callback::Timer(Box::new(move |_| {
             let Some(bell) = weak.upgrade() else { return };
             bell.has_rung.set(true);
             let waker = bell.waker.take();
