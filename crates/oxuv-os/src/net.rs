@@ -177,26 +177,39 @@ pub fn check_datagrams(fd: &Descriptor) -> Result<()> {
 /// EAGAIN when nothing has come, ECONNRESET, ETIMEDOUT and other failures of the connection.
 #[inline]
 pub fn recv<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-    loop {
-        // The loop would borrow `buf` for 'a in each round: reborrow to try, and borrow for good to return.
-        match net::recv(fd, &mut *buf, RecvFlags::empty()) {
-            Ok(((_, _), count)) => {
-                let (filled, _) = buf.split_at_mut(count);
-                // SAFETY: `recv` has written the first `count` bytes.
-                return Ok(unsafe { filled.assume_init_mut() });
-            }
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
+    let count = match recv_once(fd, buf) {
+        Err(rustix::io::Errno::INTR) => recv_again(fd, buf),
+        received => received,
+    };
+    let (filled, _) = buf.split_at_mut(count?);
+    // SAFETY: `recv` has written the first `count` bytes.
+    Ok(unsafe { filled.assume_init_mut() })
+}
+
+#[inline]
+fn recv_once(fd: &Descriptor, buf: &mut [MaybeUninit<u8>]) -> rustix::io::Result<usize> {
+    net::recv(fd, buf, RecvFlags::empty()).map(|(_, count)| count)
+}
+
+#[cold]
+fn recv_again(fd: &Descriptor, buf: &mut [MaybeUninit<u8>]) -> rustix::io::Result<usize> {
+    retry(|| recv_once(fd, buf))
 }
 
 /// Sends from one buffer as much as the socket takes.
 ///
 /// # Errors
 /// EAGAIN when it takes nothing now, EPIPE, ECONNRESET and other failures of the connection.
-#[inline]
+#[inline(always)] // Hardly more than the call, whose result would go through memory.
 pub fn send(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
+    match net::send(fd, buf, flags) {
+        Err(rustix::io::Errno::INTR) => send_again(fd, buf, flags),
+        sent => Ok(sent?),
+    }
+}
+
+#[cold]
+fn send_again(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
     Ok(retry(|| net::send(fd, buf, flags))?)
 }
 

@@ -86,7 +86,7 @@ impl Driver {
             return true;
         }
         let Some(event) = core.next_other() else { return false };
-        match event {
+        let event = match event {
             Event::NeedBuffer { key, .. } => {
                 if self.room.is_empty() {
                     self.room = Box::new_uninit_slice(BUFFER);
@@ -99,23 +99,27 @@ impl Driver {
                     let read = read.map(|bytes| &*bytes);
                     call!(table, key, Read, |callback| callback(&mut self.subjects, key, read));
                 }
+                return true;
             }
             Event::Written { key, user, result } => {
                 let buffers = core.take_buffers();
                 drop(borrowed);
                 drop(buffers);
                 self.subjects.done(inner, key, user, result);
+                return true;
             }
             Event::Done { user, .. } => {
                 let job = core.take_job();
                 drop(borrowed);
-                self.subjects.jobs_done(inner, table, user, job);
+                let Some(event) = self.subjects.jobs_done(inner, user, job) else { return true };
+                event
             }
             event => {
                 drop(borrowed);
-                self.subjects.dispatch(inner, table, event);
+                event
             }
-        }
+        };
+        self.subjects.dispatch(inner, table, event);
         true
     }
 }
@@ -176,7 +180,7 @@ impl Subjects {
         }
     }
 
-    #[inline]
+    #[inline(always)] // As `Driver::step`.
     fn dispatch(&mut self, inner: &Inner, table: &Table, event: Event<u32>) {
         match event {
             Event::Timer { key, .. } => {
@@ -248,25 +252,21 @@ impl Subjects {
         }
     }
 
-    /// A job has come back, and as a rule others with it: they are told one after the other.
+    /// A job has come back, and as a rule others with it: they are told one after the other. The next event, if that is another.
     #[inline(never)]
-    fn jobs_done(&mut self, inner: &Inner, table: &Table, mut number: u32, mut job: Option<Box<dyn Job>>) {
+    fn jobs_done(&mut self, inner: &Inner, mut number: u32, mut job: Option<Box<dyn Job>>) -> Option<Event<u32>> {
         loop {
             if let Some(on_done) = inner.callbacks.take_job(number) {
                 on_done(self.tcp.owner(), job);
             }
             if inner.callbacks.is_behind() {
-                return;
+                return None;
             }
             let mut borrowed = inner.core.borrow_mut();
-            let Some(core) = borrowed.as_mut() else { return };
+            let core = borrowed.as_mut()?;
             match core.next_done() {
                 Some(Event::Done { user, .. }) => (number, job) = (user, core.take_job()),
-                Some(event) => {
-                    drop(borrowed);
-                    return self.dispatch(inner, table, event);
-                }
-                None => return,
+                other => return other,
             }
         }
     }
