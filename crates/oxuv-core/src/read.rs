@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness};
+use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness, Room};
 use crate::slots::flag;
 use crate::stream::{Stage, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
@@ -77,7 +77,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let stream = &mut self.streams[self.step.state];
         let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
         let size = buf.len();
-        match receive(&mut self.kernel, stream.medium, fd, buf, &mut stream.received) {
+        match receive(&mut self.kernel, stream.medium, fd, buf.into(), &mut stream.received) {
             Ok([]) => {
                 self.step.stage = Stage::HangUp;
                 self.stop_reading(key.index);
@@ -189,14 +189,14 @@ pub(crate) fn receive<'a, K: Kernel>(
     kernel: &mut K,
     medium: Medium,
     fd: &K::Fd,
-    buf: &'a mut [MaybeUninit<u8>],
+    room: Room<'a>,
     handles: &mut VecDeque<K::Fd>,
 ) -> Result<&'a mut [u8]> {
     // The usual one first, without a table of all.
     if medium == Medium::Socket {
-        return kernel.recv(fd, buf);
+        return kernel.recv(fd, room);
     }
-    receive_otherwise(kernel, medium, fd, buf, handles)
+    receive_otherwise(kernel, medium, fd, room, handles)
 }
 
 #[inline(never)]
@@ -204,12 +204,12 @@ fn receive_otherwise<'a, K: Kernel>(
     kernel: &mut K,
     medium: Medium,
     fd: &K::Fd,
-    buf: &'a mut [MaybeUninit<u8>],
+    room: Room<'a>,
     handles: &mut VecDeque<K::Fd>,
 ) -> Result<&'a mut [u8]> {
     match medium {
-        Medium::Socket => kernel.recv(fd, buf),
-        Medium::File | Medium::Terminal => kernel.read(fd, buf),
-        Medium::Ipc => kernel.recv_with_handles(fd, buf, handles),
+        Medium::Socket => kernel.recv(fd, room),
+        Medium::File | Medium::Terminal => kernel.read(fd, room),
+        Medium::Ipc => kernel.recv_with_handles(fd, room, handles),
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::linux::Linux;
-use oxuv_core::{Config, Mode};
+use oxuv_core::{Config, IdleClock, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
@@ -23,7 +23,9 @@ pub(crate) type Core = oxuv_core::Core<Linux, u32, Kept>;
 
 /// An event loop.
 ///
-/// Dropping it closes all its handles without calling anybody. It stays on the thread that made it.
+/// Dropping it closes all its handles without calling anybody. Children that have not ended go on, but for those that are
+/// [killed with their handles](crate::Command::kill_on_drop); a loop that next makes a child, closes one's handle or is dropped waits
+/// for those that have ended by then, so that they do not stay zombies for longer. It stays on the thread that made it.
 #[doc(alias = "uv_loop_t")]
 pub struct Loop(LoopRef);
 
@@ -53,7 +55,8 @@ pub(crate) struct Inner {
 pub(crate) const BUFFER: usize = 64 * 1024;
 
 impl Inner {
-    /// The buffer for a read, to be given back after it.
+    /// The buffer for a read that is no run's, to be given back after it.
+    #[cfg(any(feature = "hyper", feature = "tokio"))]
     #[inline]
     pub(crate) fn take_buffer(&self) -> Box<[MaybeUninit<u8>]> {
         self.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER))
@@ -216,7 +219,10 @@ impl Deref for Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         let inner = &self.0.0;
-        let core = inner.core.borrow_mut().take();
+        let mut core = inner.core.borrow_mut().take();
+        if let Some(core) = &mut core {
+            core.leave_children();
+        }
         // Closures and buffers may own whatever they like, also references to this loop, and dropping them may call
         // it. It is gone by then.
         drop(core);
@@ -334,7 +340,20 @@ impl LoopRef {
         });
     }
 
-    /// How long the loop has waited for events since [`LoopRef::measure_idle_time`]; zero without it.
+    /// Measures the same without that system call; [`Metrics::events_waiting`] is not counted. What is returned tells, on any
+    /// thread, how long the loop has waited since.
+    ///
+    /// # Errors
+    /// EINVAL when the loop is gone.
+    #[doc(alias = "uv_metrics_idle_time")]
+    pub fn idle_clock(&self) -> Result<IdleClock> {
+        self.0.with(|core| {
+            core.start_idle_clock();
+            Ok(core.shared_idle_clock())
+        })
+    }
+
+    /// How long the loop has waited for events since [`LoopRef::measure_idle_time`] or [`LoopRef::idle_clock`]; zero without.
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_time(&self) -> Duration {
         Duration::from_nanos(self.0.with(|core| Ok(core.idle_time())).unwrap_or(0))
