@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::linux::Linux;
-use oxuv_core::{Config, Event, Key, Kind, Mode};
+use oxuv_core::{Config, Event, IdleClock, Key, Kind, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
@@ -353,7 +353,20 @@ impl LoopRef {
         });
     }
 
-    /// How long the loop has waited for events since [`LoopRef::measure_idle_time`]; zero without it.
+    /// Measures the same without that system call; [`Metrics::events_waiting`] is not counted. What is returned tells, on any
+    /// thread, how long the loop has waited since.
+    ///
+    /// # Errors
+    /// EINVAL when the loop is gone.
+    #[doc(alias = "uv_metrics_idle_time")]
+    pub fn idle_clock(&self) -> Result<IdleClock> {
+        self.0.with(|core| {
+            core.start_idle_clock();
+            Ok(core.shared_idle_clock())
+        })
+    }
+
+    /// How long the loop has waited for events since [`LoopRef::measure_idle_time`] or [`LoopRef::idle_clock`]; zero without.
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_time(&self) -> Duration {
         Duration::from_nanos(self.0.with(|core| Ok(core.idle_time())).unwrap_or(0))
