@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use oxuv_core::kernel::Kernel;
 use oxuv_core::sim::{Faults, Fd, Note, Peer, Sim};
 use oxuv_core::{Config, Core, Errno, Event, Key, Mode, One};
 
@@ -162,6 +163,17 @@ fn a_read_does_not_take_the_error_of_a_connect_that_began_meanwhile() {
     core.tcp_connect(key, (), &([127, 0, 0, 1], 81).into()).unwrap();
     assert_eq!(read(&mut core, key), Ok(vec![]));
     assert!(!sim.trace().iter().any(|note| matches!(note, Note::Received { .. })));
+    assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
+}
+
+#[test]
+fn a_read_before_it_is_connected_does_not_hide_how_the_connect_has_failed() {
+    let (mut sim, mut core) = new(1, Faults::none());
+    let key = core.tcp_init(()).unwrap();
+    core.tcp_connect(key, (), &([127, 0, 0, 1], 80).into()).unwrap();
+    sim.wait(Some(0)).unwrap();
+    assert_eq!(core.try_read(key, &mut [MaybeUninit::uninit(); 10]), Err(Errno::ENOTCONN));
+    core.begin(Mode::Default);
     assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
 }
 
