@@ -68,7 +68,9 @@ impl Machine<'_> {
                 | Event::Sent { .. }
                 | Event::Done { .. }
         );
-        if phase == Phase::Closing {
+        // When one that looks at a file is closed among the others, is left open.
+        let is_in_line = self.model.handles[place].kind != Kind::FsPoll;
+        if phase == Phase::Closing && is_in_line {
             self.model.defer_closing(place);
         }
         let handle = &self.model.handles[place];
@@ -137,7 +139,7 @@ impl Machine<'_> {
             Event::FsEvent { result, .. } => self.take_change(place, result)?,
             Event::FsPoll { result, .. } => self.take_look(place, result)?,
             Event::Closed { .. } => {
-                if self.model.handles[place].kind != Kind::FsPoll {
+                if is_in_line {
                     self.model.take_left(place)?;
                 }
                 ensure!(handle_requests(self, place) == 0, "place {place} is closed before its requests have ended");

@@ -31,8 +31,6 @@ struct Watch {
     path: usize,
     /// What was at that path when it was started is there still.
     is_there: bool,
-    /// Something has happened since it was started.
-    has_some: bool,
     /// Something that it has to be told of: the polls begun when it happened.
     due: Option<u64>,
 }
@@ -41,6 +39,8 @@ struct Watch {
 #[derive(Debug, Default)]
 pub(crate) struct Watches {
     of: Vec<Option<Watch>>,
+    /// Something has happened to some file. Whoever comes to watch what others watch may hear of what was before.
+    has_changed: bool,
     /// The last thing that a handle was told of what it looks at: whether that is there.
     seen: Vec<Option<CoreResult<()>>>,
 }
@@ -57,7 +57,7 @@ fn above(path: usize) -> &'static str {
 
 impl Watches {
     pub(crate) fn new(places: usize) -> Watches {
-        Watches { of: vec![None; places], seen: vec![None; places] }
+        Watches { of: vec![None; places], has_changed: false, seen: vec![None; places] }
     }
 
     pub(crate) fn stop(&mut self, place: Place) {
@@ -77,8 +77,8 @@ impl Watches {
 
     /// Something has happened to what is at this path.
     fn happen(&mut self, path: usize, is_gone: bool, turns: u64) {
+        self.has_changed = true;
         for watch in self.of.iter_mut().flatten() {
-            watch.has_some = true;
             let watched = PATHS[watch.path];
             if watch.is_there && (above(path) == watched || path == watch.path) {
                 watch.due = watch.due.or(Some(turns));
@@ -140,7 +140,7 @@ impl Machine<'_> {
         same("fs_event_start", got, expected)?;
         if got.is_ok() {
             self.model.handles[place].is_active = true;
-            let watch = Watch { path, is_there: true, has_some: false, due: None };
+            let watch = Watch { path, is_there: true, due: None };
             self.outside.borrow_mut().watches.of[place] = Some(watch);
         }
         Ok(())
@@ -168,10 +168,11 @@ impl Machine<'_> {
         let is_known = name.is_empty() || PATHS.iter().any(|path| path.ends_with(&format!("/{last}")));
         ensure!(is_known, "a change of {name}, which nobody has made");
         let mut outside = self.outside.borrow_mut();
+        let has_changed = outside.watches.has_changed;
         let watch = outside.watches.of[place].as_mut().ok_or("a change for one who watches nothing")?;
         watch.due = None;
         match result {
-            Ok(events) => ensure!(!events.is_empty() && watch.has_some, "nothing has happened"),
+            Ok(events) => ensure!(!events.is_empty() && has_changed, "nothing has happened"),
             Err(error) => {
                 let faults = &self.program.faults;
                 let has_ended = self.core.fs_event_path(handle.key).is_err();
@@ -208,7 +209,7 @@ impl Machine<'_> {
             (handle.is_active, handle.may_look) = (true, true);
             let mut outside = self.outside.borrow_mut();
             // Looks may miss what others change back.
-            outside.watches.of[place] = Some(Watch { path, is_there: false, has_some: false, due: None });
+            outside.watches.of[place] = Some(Watch { path, is_there: false, due: None });
             outside.watches.seen[place] = None;
             drop(outside);
             self.plan_end();
@@ -232,7 +233,7 @@ impl Machine<'_> {
             Err(Errno::ENOMEM) => ensure!(faults.no_memory > 0, "there is memory"),
             Err(Errno::EAGAIN) => ensure!(faults.no_thread > 0, "there are threads"),
             Err(Errno::ENOENT | Errno::ENOTDIR) => {
-                let is_new = previous.is_none() || watch.has_some;
+                let is_new = previous.is_none() || outside.watches.has_changed;
                 ensure!(is_new, "{} is gone, and nobody has removed it", PATHS[watch.path]);
             }
             Err(error) => return Err(format!("a look fails with {error:?}")),

@@ -8,6 +8,9 @@ use crate::Check;
 use crate::model::{Handle, Life};
 use crate::run::{EDEADLK, Machine};
 
+/// The clock's last hour.
+const LAST_HOUR: u64 = u64::MAX - 3_600_000_000_000;
+
 impl Machine<'_> {
     /// The core's answers are the model's.
     pub(crate) fn verify(&self) -> Check {
@@ -63,7 +66,7 @@ impl Machine<'_> {
                     is_interrupted = result == Err(Errno::EINTR) && timeout != Some(0);
                     self.check_wait(timeout, now, result == Ok(0)).map_err(|error| format!("{error}: {note:?}"))?;
                     // At the clock's end, what is due later never comes.
-                    if result == Err(EDEADLK) && now < u64::MAX - 1 {
+                    if result == Err(EDEADLK) && now < LAST_HOUR {
                         self.check_deadlock()?;
                     }
                 }
