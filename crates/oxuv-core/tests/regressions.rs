@@ -178,6 +178,25 @@ fn a_read_before_it_is_connected_does_not_hide_how_the_connect_has_failed() {
 }
 
 #[test]
+fn a_fork_in_the_callback_of_a_one_shot_signal_does_not_keep_it_active() {
+    let (sim, mut core) = new(1, Faults::none());
+    sim.make_directory("/d").unwrap();
+    let files = core.fs_event_init(()).unwrap();
+    core.fs_event_start(files, c"/d").unwrap();
+    let signal = core.signal_init(()).unwrap();
+    core.signal_start(signal, 1, true).unwrap();
+    sim.make_file("/d/f").unwrap();
+    assert!(sim.raise(1));
+    core.begin(Mode::NoWait);
+    assert!(matches!(core.next(), Some(Event::FsEvent { result: Ok(_), .. })));
+    assert_eq!(core.next(), Some(Event::Signal { key: signal, user: (), number: 1 }));
+    sim.remove("/d/f").and_then(|()| sim.remove("/d")).unwrap();
+    assert_eq!(core.after_fork(), Ok(true));
+    assert_eq!(core.next(), Some(Event::FsEvent { key: files, user: (), result: Err(Errno::ENOENT) }));
+    assert!(!core.is_active(signal));
+}
+
+#[test]
 fn a_run_inside_a_run_lets_the_outer_one_go_on() {
     let (_, mut core) = new(1, Faults::none());
     let (prepare, check) = (core.prepare_init(()).unwrap(), core.check_init(()).unwrap());
