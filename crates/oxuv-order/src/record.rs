@@ -45,6 +45,9 @@ struct Known {
     /// It has a socket, or is about to have one.
     is_used: bool,
     is_listening: bool,
+    is_connecting: bool,
+    /// It could not be connected.
+    has_failed: bool,
     /// The other end of its socket is there, outside of the loop.
     has_end: bool,
 }
@@ -87,6 +90,10 @@ impl Sense {
             ["feed" | "take" | "hang_up" | "drain" | "spill", name] | ["feed" | "spill", name, _] => {
                 self.is(name, |known| known.has_end)
             }
+            // Of streams that connect, or could not, these differ: see CHANGELOG.md.
+            ["shutdown", name] => self.is(name, |known| !known.is_connecting),
+            ["write" | "try_write", name, _] => self.is(name, |known| !known.has_failed),
+            ["bind", name] => is_fresh(name),
             ["send_to" | "try_send", name, to, _] => {
                 self.life(name) == Life::Open && (to == "peer" || self.life(to) == Life::Open)
             }
@@ -103,6 +110,10 @@ impl Sense {
         match *words {
             ["make", name] => self.files.push(name.to_owned()),
             ["hang_up", name] => self.known(name).has_end = false,
+            // The new handle is there, whether there was a connection or not.
+            ["accept", _, client] => {
+                *self.known(client) = Known { life: Life::Open, is_used: outcome == "ok", ..Known::default() };
+            }
             _ if outcome != "ok" => {}
             ["poll" | "stream" | "mailbox", name] => {
                 *self.known(name) = Known { life: Life::Open, is_used: true, has_end: true, ..Known::default() };
@@ -112,11 +123,8 @@ impl Sense {
             }
             ["open", name] => (self.known(name).is_used, self.known(name).has_end) = (true, true),
             ["listen", name] => (self.known(name).is_used, self.known(name).is_listening) = (true, true),
-            ["connect", name, _] => self.known(name).is_used = true,
+            ["connect", name, _] => (self.known(name).is_used, self.known(name).is_connecting) = (true, true),
             ["pair", one, other] => (self.known(one).is_used, self.known(other).is_used) = (true, true),
-            ["accept", _, client] => {
-                *self.known(client) = Known { life: Life::Open, is_used: true, ..Known::default() };
-            }
             ["close", name] => self.known(name).life = Life::Closing,
             ["close_reset", name] => self.known(name).life = Life::Gone,
             _ => {}
@@ -124,8 +132,11 @@ impl Sense {
     }
 
     pub(crate) fn heard(&mut self, call: &Call) {
-        if call.what == What::Close {
-            self.known(&call.callback.name).life = Life::None;
+        let known = self.known(&call.callback.name);
+        match call.what {
+            What::Close => known.life = Life::None,
+            What::Connect => (known.is_connecting, known.has_failed) = (false, !call.result.is_empty()),
+            _ => {}
         }
     }
 }
