@@ -14,8 +14,8 @@ pub(crate) enum Verdict {
 }
 
 /// The handles that tell the phases apart: the one's call comes right before poll, the other's right after it.
-const BEFORE_POLL: &str = "before";
-const AFTER_POLL: &str = "after";
+pub(crate) const BEFORE_POLL: &str = "before";
+pub(crate) const AFTER_POLL: &str = "after";
 
 /// Compares what came of a program on both sides.
 pub(crate) fn compare(one: &[Entry], other: &[Entry]) -> Verdict {

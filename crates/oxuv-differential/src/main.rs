@@ -70,6 +70,9 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().map_or(default, |text| text.parse().expect("a number"))
 }
 
+/// What poll handles are told.
+const POLLED: [&str; 7] = ["r", "w", "d", "rw", "rd", "wd", "rwd"];
+
 /// What was run, counted.
 #[derive(Default)]
 struct Counts {
@@ -89,8 +92,11 @@ impl Counts {
         self.reordered += usize::from(matches!(outcome.verdict, Verdict::Reordered(_)));
         self.retried += tries - 1;
         for entry in &outcome.libuv[..compared] {
-            if let Entry::Called(call) = entry {
-                let what = call.split(' ').nth(1).unwrap_or("itself");
+            if let Entry::Called(call) = entry
+                && !program::is_of_frame(call)
+            {
+                // A poll handle's callback tells for what it is ready.
+                let what = call.split(' ').nth(1).filter(|word| !POLLED.contains(word)).unwrap_or("itself");
                 *self.callbacks.entry(what.to_owned()).or_default() += 1;
             }
         }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::compare::{AFTER_POLL, BEFORE_POLL};
+
 /// A small generator of pseudo-random numbers (xorshift64*).
 struct Random(u64);
 
@@ -41,8 +43,24 @@ pub(crate) struct Program {
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 /// As scripts initialise them.
-const KINDS: [&str; 12] =
-    ["timer", "timer", "idle", "prepare", "check", "async", "poll", "stream", "tcp", "tcp", "mailbox", "signal"];
+const KINDS: [&str; 16] = [
+    "timer",
+    "timer",
+    "idle",
+    "prepare",
+    "check",
+    "async",
+    "poll",
+    "stream",
+    "stream",
+    "tcp",
+    "tcp",
+    "mailbox",
+    "udp",
+    "udp_several",
+    "signal",
+    "fs_event",
+];
 
 /// Rounds that a run without an end of its own may have, until the guard stops it.
 const ROUNDS: usize = 5;
@@ -55,6 +73,11 @@ fn frame() -> String {
         .to_owned();
     (1..40).for_each(|nth| text += &format!("on guard {}: stop_loop\n", nth * ROUNDS));
     text
+}
+
+/// Whether this is the call of a handle that every program has.
+pub(crate) fn is_of_frame(call: &str) -> bool {
+    ["guard", BEFORE_POLL, AFTER_POLL, "first", "second"].contains(&call)
 }
 
 /// Without somebody who waits for it, a signal would end the process.
@@ -132,7 +155,7 @@ impl fmt::Display for Program {
 fn callbacks(kind: &str) -> &'static [&'static str] {
     match kind {
         "stream" | "tcp" => &[" read", " write", " connect", " connection", " shutdown", " close"],
-        "mailbox" => &[" receive", " send", " close"],
+        "mailbox" | "udp" | "udp_several" => &[" receive", " send", " close"],
         _ => &["", " close"],
     }
 }
@@ -148,7 +171,8 @@ fn usual(random: &mut Random, name: &str, kind: &str, handles: &[(&str, &str)]) 
         "timer" => format!("start {name} 0"),
         "poll" => format!("start {name} r"),
         "stream" => format!("read {name}"),
-        "mailbox" => format!("receive {name}"),
+        "mailbox" | "udp" | "udp_several" => format!("receive {name}"),
+        "fs_event" => format!("start {name} files"),
         "signal" => format!("{} {name} one", if is_once(name) { "start_once" } else { "start" }),
         "async" => format!("send {name}"),
         "tcp" if name == streams(handles)[0] || random.chance(10) => format!("listen {name}"),
@@ -161,11 +185,17 @@ fn usual(random: &mut Random, name: &str, kind: &str, handles: &[(&str, &str)]) 
 /// Something with one of the handles, most likely with one's own.
 fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &str)>) -> String {
     let &(name, kind) = own.filter(|_| random.chance(40)).unwrap_or(&handles[random.below(handles.len())]);
+    let is_datagram = kind.starts_with("udp") || kind == "mailbox";
     match random.below(100) {
-        0..10 => return format!("close {name}"),
-        10..16 => return format!("{kind} {name}"),
+        // What has been received with it is dropped, or told all the same.
+        0..7 if own.is_some() && kind == "udp_several" => {}
+        0..7 => return format!("close {name}"),
+        7..15 => return format!("{kind} {name}"),
+        15 if own.is_none() => return "sleep 2".to_owned(),
         16..19 => return format!("unref {name}"),
         19..21 => return format!("ref {name}"),
+        // Whether it is active while a send is to be told of.
+        21..26 if is_datagram => return format!("closing {name}?"),
         21..26 => return format!("{} {name}?", random.pick(&["active", "closing", "ref"])),
         26..28 => return random.pick(&["alive?", "timeout?", "walk?", "update_time", "stop_loop"]).to_owned(),
         _ => {}
@@ -175,7 +205,7 @@ fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &st
             0 => format!("again {name}"),
             1 => format!("set_repeat {name} {}", random.pick(&["0", "1000000"])),
             2 => format!("repeat {name}?"),
-            3 => format!("start {name} 1000000"),
+            3 => format!("start {name} {}", random.pick(&["1", "1000000"])),
             4 => format!("start {name} 0 1000000"),
             5 => format!("stop {name}"),
             6 => format!("start {name}' 0"),
@@ -207,6 +237,15 @@ fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &st
             6 => format!("take {name}"),
             _ => format!("send_to {name} peer {}", random.pick(&["1", "40"])),
         },
+        "udp" | "udp_several" => datagram_action(random, name, handles, own.is_none()),
+        "fs_event" => match random.below(6) {
+            0 => format!("stop {name}"),
+            1 | 2 => format!("start {name} files"),
+            // It would be told in this turn, or in the next.
+            _ if own.is_some() => format!("start {name} files"),
+            _ => format!("make {}", random.pick(&["u", "v", "w", "x", "y", "z"])),
+        },
+        "stream" if random.chance(10) => format!("hear_alloc {name}"),
         "stream" if random.chance(35) => random_end(random, name),
         "stream" | "tcp" => tcp_action(random, name, handles),
         _ => format!("{} {name}", random.pick(&["start", "start", "stop"])),
@@ -233,6 +272,21 @@ fn random_end(random: &mut Random, name: &str) -> String {
         0 => format!("hang_up {name}"),
         1 => format!("take {name}"),
         _ => format!("feed {name} {}", random.pick(&["1", "40", "400"])),
+    }
+}
+
+fn datagram_action(random: &mut Random, name: &str, handles: &[(&str, &str)], is_outside: bool) -> String {
+    let others: Vec<&str> = handles.iter().filter(|(_, kind)| kind.starts_with("udp")).map(|&(name, _)| name).collect();
+    let other = random.pick(&others);
+    match random.below(12) {
+        0 if is_outside => format!("stop {name}"),
+        1 => format!("bind {name}"),
+        2 => format!("connect {name} {other}"),
+        3 => format!("send_to {name} peer 7"),
+        4 => format!("hear_alloc {name}"),
+        5 => format!("try_send {name} {other} {}", random.pick(&["0", "1", "40"])),
+        6..8 => format!("receive {name}"),
+        _ => format!("send_to {name} {other} {}", random.pick(&["0", "1", "40"])),
     }
 }
 
