@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use oxuv_core::kernel::Kernel;
+use oxuv_core::kernel::{Kernel, Room};
 use oxuv_core::sim::{Faults, Fd, Note, Peer, Sim};
 use oxuv_core::{Config, Core, Errno, Event, Key, Mode, One};
 
@@ -172,7 +172,7 @@ fn a_read_before_it_is_connected_does_not_hide_how_the_connect_has_failed() {
     let key = core.tcp_init(()).unwrap();
     core.tcp_connect(key, (), &([127, 0, 0, 1], 80).into()).unwrap();
     sim.wait(Some(0)).unwrap();
-    assert_eq!(core.try_read(key, &mut [MaybeUninit::uninit(); 10]), Err(Errno::ENOTCONN));
+    assert_eq!(core.try_read(key, Room::from(&mut [0; 10][..])), Err(Errno::ENOTCONN));
     core.begin(Mode::Default);
     assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
 }

@@ -190,8 +190,7 @@ fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &st
         // What has been received with it is dropped, or told all the same.
         0..7 if own.is_some() && kind == "udp_several" => {}
         0..7 => return format!("close {name}"),
-        7..15 => return format!("{kind} {name}"),
-        15 if own.is_none() => return "sleep 2".to_owned(),
+        7..16 => return format!("{kind} {name}"),
         16..19 => return format!("unref {name}"),
         19..21 => return format!("ref {name}"),
         // Whether it is active while a send is to be told of.
@@ -205,7 +204,7 @@ fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &st
             0 => format!("again {name}"),
             1 => format!("set_repeat {name} {}", random.pick(&["0", "1000000"])),
             2 => format!("repeat {name}?"),
-            3 => format!("start {name} {}", random.pick(&["1", "1000000"])),
+            3 => format!("start {name} 1000000"),
             4 => format!("start {name} 0 1000000"),
             5 => format!("stop {name}"),
             6 => format!("start {name}' 0"),

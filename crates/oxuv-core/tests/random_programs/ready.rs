@@ -1,8 +1,6 @@
 //! Readiness of streams that the program reads when it comes to it.
 
-use std::mem::MaybeUninit;
-
-use oxuv_core::kernel::Readiness;
+use oxuv_core::kernel::{Readiness, Room};
 use oxuv_core::{Errno, Result as CoreResult};
 
 use crate::Check;
@@ -74,9 +72,9 @@ impl Machine<'_> {
     pub(crate) fn try_read(&mut self, place: Place) -> Check {
         let key = self.model.handles[place].key;
         let size = *self.random.pick(&[0, 1, 7, 300, 5000, 5000]).expect("there are some");
-        let mut buffer = vec![MaybeUninit::uninit(); size];
+        let mut buffer = vec![0; size];
         let expected = self.model.may_try_read(place, size);
-        let got = self.core.try_read(key, &mut buffer).map(|bytes| bytes.to_vec());
+        let got = self.core.try_read(key, Room::from(&mut buffer[..])).map(|bytes| bytes.to_vec());
         self.trace.push(format!("try_read of {size}: {:?}", got.as_ref().map(Vec::len)));
         if expected.is_err() {
             return same("try_read", got.map(drop), expected);
