@@ -81,6 +81,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The job that was last told of by [`Event::Done`], once. What is not taken is dropped some time.
+    #[inline]
     pub fn take_job(&mut self) -> Option<K::Job> {
         self.jobs.spent.take()
     }
