@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use oxuv_os::{Result, Shared};
 
 use crate::kernel::Kernel;
+use crate::poll::Care;
 use crate::{Buffers, Core};
 
 /// Counts since the loop was made.
@@ -103,7 +104,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "UV_METRICS_IDLE_TIME")]
     pub fn measure_idle_time(&mut self) {
         self.counts.measures_idle = true;
-        self.poll.is_careful = true;
+        self.poll.care = Care::Look;
     }
 
     /// The nanoseconds that the loop has waited for events since [`Core::measure_idle_time`]; 0 without it.

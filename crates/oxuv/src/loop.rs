@@ -68,9 +68,14 @@ impl Inner {
     pub(crate) fn next(&self) -> Option<Due> {
         let mut borrowed = self.core.borrow_mut();
         let core = borrowed.as_mut()?;
-        match core.next_watcher() {
-            Some((key, kind, _)) => Some(Due::Watcher(key, kind)),
-            None => core.next_other().map(Due::Other),
+        loop {
+            if let Some((key, kind, _)) = core.next_watcher() {
+                return Some(Due::Watcher(key, kind));
+            }
+            let event = core.next_other();
+            if event.is_some() || core.is_over() {
+                return event.map(Due::Other);
+            }
         }
     }
 
