@@ -55,7 +55,7 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
                 call_watcher(user);
             } else if let Some(event) = next(loop_, run, mode) {
                 call(loop_, event);
-            } else {
+            } else if (*(*loop_).core).is_over() {
                 break;
             }
         }
@@ -68,8 +68,8 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
     }
 }
 
-/// The next event that is not another watcher's; `None` when the run of this number is over. A callback may have begun another
-/// one, and have caught what left it.
+/// The next event that is no watcher's; `None` where it is theirs, or the run of this number is over. A callback may have begun
+/// another one, and have caught what left it.
 ///
 /// # Safety
 /// `loop_` has its core.

@@ -60,6 +60,8 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) now: u64,
     /// `now` rounded down to the grain.
     pub(crate) time: u64,
+    /// `time` is that until here; 0 where there is no grain to speak of.
+    next_time: u64,
     grain: u64,
     pub(crate) timers: Timers,
     pub(crate) pending: Pending,
@@ -103,6 +105,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             counts: Counts::new()?,
             now: 0,
             time: 0,
+            next_time: 0,
             grain: config.grain,
             timers: Timers::default(),
             pending: Pending::default(),
@@ -148,15 +151,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn update_time(&mut self) {
         self.now = self.kernel.now();
-        if self.grain == 1 {
-            self.time = self.now;
+        if self.now < self.next_time {
             return;
         }
-        // Most of the time no grain has passed, or one: that saves the division.
-        let passed = self.now - self.time;
-        if passed >= self.grain {
-            self.time += if passed - self.grain < self.grain { self.grain } else { passed - passed % self.grain };
+        if self.grain == 1 {
+            self.time = self.now;
+        } else {
+            self.pass_grains();
         }
+    }
+
+    #[inline(never)]
+    fn pass_grains(&mut self) {
+        self.time = self.now - self.now % self.grain;
+        self.next_time = self.time.saturating_add(self.grain);
     }
 
     /// True while a run would have something to do: an active referenced handle, a request, a handle to be closed,

@@ -266,8 +266,17 @@ fn copied(name: &net::SocketAddrAny) -> Address {
     Address::from_bytes(bytes).unwrap_or(Address::none())
 }
 
+/// Calls again while signal handlers interrupt it.
 #[inline]
 fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+    match call() {
+        Err(rustix::io::Errno::INTR) => call_again(call),
+        done => done,
+    }
+}
+
+#[cold]
+fn call_again<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     loop {
         match call() {
             Err(rustix::io::Errno::INTR) => {}
