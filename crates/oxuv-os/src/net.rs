@@ -197,7 +197,7 @@ pub fn recv<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a m
 /// EAGAIN when it takes nothing now, EPIPE, ECONNRESET and other failures of the connection.
 #[inline]
 pub fn send(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
-    Ok(retry(|| net::send(fd, buf, flags))?)
+    Ok(retry(move || net::send(fd, buf, flags))?)
 }
 
 /// Sends from several buffers (at most 1024) as much as the socket takes.
@@ -205,7 +205,7 @@ pub fn send(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
 /// # Errors
 /// As [`send`]; EMSGSIZE for more than 1024 buffers.
 pub fn send_vectored(fd: &Descriptor, bufs: &[IoSlice<'_>], flags: SendFlags) -> Result<usize> {
-    Ok(retry(|| net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), flags))?)
+    Ok(retry(move || net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), flags))?)
 }
 
 /// Ends the sending side: the peer reads the end of the stream.
