@@ -66,6 +66,17 @@ pub trait Observer<U>: fmt::Debug {
     /// The callback of this depth is over, and those of greater depth, should they have been left without a word.
     fn callback_ended(&mut self, depth: u32, at: u64);
 
+    /// Within the callback under way, or outside of the run, another one begins that the front calls: of several that are one to
+    /// the loop. What was told of before it is over.
+    fn part_begun(&mut self, kind: CallbackKind, origin: &str, at: u64) {
+        let _ = (kind, origin, at);
+    }
+
+    /// The last of them is over. Else the end of the callback that they are in is its end, too.
+    fn part_ended(&mut self, at: u64) {
+        let _ = at;
+    }
+
     /// A job of this loop's has come back. Phase: poll.
     fn job_done(&mut self, job: Job);
 
@@ -112,7 +123,7 @@ impl Told {
 /// What a callback tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-#[allow(missing_docs)] // They are those of `Event`.
+#[allow(missing_docs)] // They are those of `Event`, but for the last two.
 pub enum CallbackKind {
     Timer,
     Idle,
@@ -133,15 +144,19 @@ pub enum CallbackKind {
     FsEvent,
     FsPoll,
     Close,
+    /// One of a script's immediates, all of which are one check callback to the loop.
+    Immediate,
+    /// The main part of a script, before the loop runs.
+    Script,
 }
 
 impl CallbackKind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [CallbackKind; 19] = {
+    pub const ALL: [CallbackKind; 21] = {
         use CallbackKind::*;
         [
             Timer, Idle, Prepare, Check, Async, Signal, Poll, Connection, Read, Connect, Write, Receive, Send,
-            Shutdown, Job, Exit, FsEvent, FsPoll, Close,
+            Shutdown, Job, Exit, FsEvent, FsPoll, Close, Immediate, Script,
         ]
     };
 
@@ -167,6 +182,8 @@ impl CallbackKind {
             "fs_event",
             "fs_poll",
             "close",
+            "immediate",
+            "script",
         ];
         NAMES[self as usize]
     }
@@ -278,6 +295,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let before = std::mem::replace(&mut self.observing, observer);
         self.heed_observer();
         before
+    }
+
+    /// Tells the observer that a callback begins which is the front's own, within one of the loop's or outside of a run.
+    pub fn begin_part(&mut self, kind: CallbackKind, origin: &str) {
+        if let Some(observer) = &mut self.observing {
+            observer.part_begun(kind, origin, self.kernel.now());
+        }
+    }
+
+    /// Tells the observer that the last of those is over.
+    pub fn end_part(&mut self) {
+        if let Some(observer) = &mut self.observing {
+            observer.part_ended(self.kernel.now());
+        }
     }
 
     /// The observer, to be asked what it has seen.

@@ -102,7 +102,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.go_on_with_changes();
         self.set_deadline(timeout);
-        if self.counts.measures_idle {
+        if self.counts.looks_before {
             self.wait_measured(timeout)
         } else {
             self.wait(timeout)
@@ -252,7 +252,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn wait_unobserved(&mut self, timeout: Option<u64>) {
         let is_measured = self.counts.measures_idle && timeout != Some(0);
         if is_measured {
-            self.counts.begin_idle(self.now);
+            // The loop's time is that of before this turn's callbacks.
+            self.counts.begin_idle(self.kernel.now());
         }
         self.wait_now(timeout);
         if is_measured {
