@@ -1,6 +1,6 @@
 //! The core itself: its parts, its clock, and the questions about the whole loop.
 
-use std::num::Wrapping;
+use std::num::{NonZeroU64, Wrapping};
 
 use oxuv_os::tty::Modes;
 use oxuv_os::{Errno, Result};
@@ -62,7 +62,7 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) time: u64,
     /// `time` is that until here; 0 where there is no grain to speak of.
     next_time: u64,
-    grain: u64,
+    grain: NonZeroU64,
     pub(crate) timers: Timers,
     pub(crate) pending: Pending,
     /// Terminals that were put in a mode. Before the streams, whose descriptors they need when they are dropped.
@@ -90,9 +90,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// EINVAL for a grain of 0, ENOMEM.
     pub fn new(kernel: K, config: Config) -> Result<Self> {
-        if config.grain == 0 {
-            return Err(Errno::EINVAL);
-        }
+        let grain = NonZeroU64::new(config.grain).ok_or(Errno::EINVAL)?;
         let mailbox = Mailbox::new(kernel.waker())?;
         let mut core = Core {
             kernel,
@@ -106,7 +104,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             now: 0,
             time: 0,
             next_time: 0,
-            grain: config.grain,
+            grain,
             timers: Timers::default(),
             pending: Pending::default(),
             terminals: Vec::new(),
@@ -154,7 +152,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.now < self.next_time {
             return;
         }
-        if self.grain == 1 {
+        if self.grain == NonZeroU64::MIN {
             self.time = self.now;
         } else {
             self.pass_grains();
@@ -164,7 +162,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(never)]
     fn pass_grains(&mut self) {
         self.time = self.now - self.now % self.grain;
-        self.next_time = self.time.saturating_add(self.grain);
+        self.next_time = self.time.saturating_add(self.grain.get());
     }
 
     /// True while a run would have something to do: an active referenced handle, a request, a handle to be closed,

@@ -229,7 +229,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// As [`Core::wait`], and sees whether events were there before.
     #[inline(never)]
     fn wait_measured(&mut self, timeout: Option<u64>) {
-        self.wait(Some(0));
+        if self.is_observed() {
+            self.wait(Some(0))
+        } else {
+            self.wait_now(Some(0))
+        }
         self.counts.were_waiting = self.poll.len > 0;
         if self.poll.len == 0 && timeout != Some(0) && self.poll.fault.is_none() {
             self.wait(timeout);

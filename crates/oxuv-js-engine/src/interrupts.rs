@@ -72,7 +72,7 @@ unsafe extern "C" fn ask(_runtime: *mut qjs::JSRuntime, opaque: *mut c_void) -> 
 mod tests {
     use std::cell::RefCell;
 
-    use rquickjs::Runtime;
+    use rquickjs::{Function, Runtime};
 
     use super::*;
 
@@ -80,10 +80,12 @@ mod tests {
     fn a_handler_sees_where_the_script_is_and_ends_it() {
         let runtime = Runtime::new().unwrap();
         let context = Context::full(&runtime).unwrap();
+        context.with(|ctx| ctx.eval::<(), _>("globalThis.place = () => new Error().stack")).unwrap();
         let seen = Rc::new(RefCell::new(String::new()));
         let told = Rc::clone(&seen);
         let interrupts = Interrupts::new(&context, move |ctx| {
-            told.replace(ctx.eval::<String, _>("new Error().stack").unwrap());
+            let place: Function<'_> = ctx.globals().get("place").unwrap();
+            told.replace(place.call::<_, String>(()).unwrap());
             true
         });
         let endless = "function work() { for (;;) Math.abs(1); } work();";

@@ -1,7 +1,8 @@
 //! The command line.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, IsTerminal, Write, stderr, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -226,8 +227,10 @@ fn run(source: Source, options: Options) -> ExitCode {
 }
 
 fn trace_view(path: &OsStr) -> ExitCode {
-    match std::fs::read(path) {
-        Ok(trace) => print(&view::page(&String::from_utf8_lossy(&trace))),
+    let written =
+        File::open(path).and_then(|trace| view::write(BufReader::new(trace), BufWriter::new(stdout().lock())));
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say(&format!("oxuv: {}: {error}\n", path.display()));
             ExitCode::FAILURE

@@ -118,10 +118,10 @@ impl<U> Recorder<U> {
     }
 
     /// A callback begins whose origin is in the buffer for that.
-    fn open(&mut self, kind: CallbackKind, handle: Option<usize>, at: u64) -> Open {
+    fn open(&mut self, kind: CallbackKind, handle: Option<usize>, is_part: bool, at: u64) -> Open {
         let mut open = Open { kind, handle, origin: String::new(), begun: at, span: None };
         if let Some(trace) = &self.settings.trace {
-            let number = handle.map(|handle| ("handle", handle as u64));
+            let number = if is_part { Some(("part", 1)) } else { handle.map(|handle| ("handle", handle as u64)) };
             let details = Details { category: "callback", numbers: number.as_slice(), origin: &self.origin };
             open.span = trace.begin(self.number, Track::Callbacks, kind.name(), at, &details);
         }
@@ -204,7 +204,7 @@ impl<U> Observer<U> for Recorder<U> {
         self.depth = depth as usize - 1;
         self.level();
         let (kind, handle) = (event.callback_kind(), event.key().map(|key| key.index()));
-        let open = self.open(kind, handle, at);
+        let open = self.open(kind, handle, false, at);
         let level = &mut self.levels[self.depth];
         (level.callback, level.has_parts) = (Some(open), false);
         self.depth += 1;
@@ -234,7 +234,7 @@ impl<U> Observer<U> for Recorder<U> {
         }
         self.origin.clear();
         self.origin.extend_from_slice(origin.as_bytes());
-        self.part = Some(self.open(kind, None, at));
+        self.part = Some(self.open(kind, None, true, at));
     }
 
     fn part_ended(&mut self, at: u64) {

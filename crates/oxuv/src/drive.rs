@@ -89,7 +89,7 @@ impl Driver {
             match core.next_other() {
                 Some(event) => break event,
                 None if core.is_over() => return false,
-                // A phase of watchers has begun.
+                // It is the watchers' turn.
                 None => {}
             }
         };

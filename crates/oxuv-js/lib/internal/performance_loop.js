@@ -35,9 +35,9 @@ class PerformanceNodeTiming extends PerformanceEntry {
       nodeStart: () => 0,
       v8Start: () => 0,
       environment: () => 0,
-      bootstrapComplete: () => 0,
       loopStart,
       loopExit: () => sinceOrigin(native.loopSpan()[1]),
+      bootstrapComplete: () => 0,
       idleTime: () => native.idle(),
       uvMetricsInfo,
     };
@@ -45,7 +45,10 @@ class PerformanceNodeTiming extends PerformanceEntry {
     for (const [name, get] of Object.entries(lively)) Object.defineProperty(this, name, { get, enumerable: true, configurable: true });
   }
 
-  toJSON() { return { ...this }; }
+  toJSON() {
+    const { uvMetricsInfo: _, ...times } = this;
+    return times;
+  }
 
   [Symbol.for('nodejs.util.inspect.custom')](depth, options) {
     return `PerformanceNodeTiming ${require('internal/inspect').inspect({ ...this }, options)}`;
