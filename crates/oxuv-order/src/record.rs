@@ -100,7 +100,7 @@ impl Sense {
                 self.is(name, |known| known.has_end)
             }
             // Of streams that connect, or could not, these differ: see CHANGELOG.md.
-            ["shutdown", name] => self.is(name, |known| !known.is_connecting),
+            ["shutdown", name] => self.is(name, |known| !known.is_connecting && !known.has_failed),
             ["write" | "try_write", name, _] => self.is(name, |known| !known.has_failed),
             ["bind", name] => is_fresh(name),
             ["send_to" | "try_send", name, to, _] => {
