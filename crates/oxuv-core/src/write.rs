@@ -189,7 +189,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call.
     #[inline]
     pub fn take_buffers(&mut self) -> Option<B> {
-        self.spent.take()
+        // Mostly there is none, and that needs no more than a look.
+        if self.spent.is_some() { self.spent.take() } else { None }
     }
 
     /// Sends what the kernel takes at once, and returns how many bytes that was.
