@@ -143,6 +143,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Tells of the next thing, if the turn has steps left.
     #[inline(never)]
     pub(crate) fn next_change(&mut self) -> Option<Event<U>> {
+        // After a fork in its callback, this may come before the next signal is looked for.
+        self.end_one_shot();
         while self.changes.told.steps > 0 {
             self.changes.told.steps -= 1;
             if self.changes.told.current.is_some() {

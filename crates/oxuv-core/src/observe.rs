@@ -289,6 +289,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if observer.is_some() {
             self.poll.is_careful = true;
             self.kernel.measure_jobs();
+            if self.turn.phase < Phase::Over {
+                // Else what is left of this phase would go on by the quick way, untold.
+                self.put_into_told();
+            }
         }
         std::mem::replace(&mut self.observing, observer)
     }
@@ -350,15 +354,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(event) = &event {
             let told = &mut self.turn.told;
             told.callbacks += 1;
-            told.phase_under_way = Some(self.turn.phase);
-            self.turn.phase = Phase::Told;
-            self.slots.put_walk_by();
             observer.callback_begun(event, told.callbacks, now);
+            self.put_into_told();
         } else {
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
             observer.run_ended(now);
         }
         event
+    }
+
+    /// A callback runs that leads the next call of [`Core::next`] out of its way.
+    fn put_into_told(&mut self) {
+        self.turn.told.phase_under_way = Some(self.turn.phase);
+        self.turn.phase = Phase::Told;
+        self.slots.put_walk_by();
     }
 
     /// Tells of a phase, and of a turn that begins with it.

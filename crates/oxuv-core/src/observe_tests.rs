@@ -144,3 +144,20 @@ fn names_are_in_the_order_of_their_numbers() {
         assert_eq!(kind.name().replace('_', ""), format!("{kind:?}").to_lowercase());
     }
 }
+
+#[test]
+fn an_observer_that_comes_within_a_callback_is_told_of_the_rest_of_its_phase() {
+    let notes = Notes::default();
+    let mut core: Core<Sim, u32, One<Vec<u8>>> = Core::new(Sim::new(1, Faults::none()), Config::default()).unwrap();
+    for user in 0..3 {
+        let check = core.check_init(user).unwrap();
+        core.watcher_start(check).unwrap();
+    }
+    core.begin(Mode::NoWait);
+    assert!(matches!(core.next(), Some(Event::Check { user: 2, .. })));
+    core.observe(Some(Box::new(notes.clone())));
+    assert!(matches!(core.next(), Some(Event::Check { user: 1, .. })));
+    assert!(matches!(core.next(), Some(Event::Check { user: 0, .. })));
+    assert_eq!((core.next(), core.end()), (None, Ok(true)));
+    assert_eq!(notes.take(), ["turn 1", "check", "check at 1", "end of 1", "check at 1", "end of 1", "over"]);
+}

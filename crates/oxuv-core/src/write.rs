@@ -174,17 +174,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             write.buffers.note_sent(write.behind);
         }
         let stream = &mut self.streams[state];
+        // What is ahead of it, left over from the time of connecting, is empty.
+        let goes_on = stream.queued == 0 && !stream.writes.is_empty() && stream.connect.is_none();
         self.requests += 1;
         stream.queued += write.left;
         stream.writes.push_back(write);
         // While connecting, this is what is wanted anyway.
         self.want(index, Readiness::WRITE);
+        if goes_on {
+            self.send_queued(index);
+        }
     }
 
     /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call.
     #[inline]
     pub fn take_buffers(&mut self) -> Option<B> {
-        self.spent.take()
+        // Mostly there is none, and that needs no more than a look.
+        if self.spent.is_some() { self.spent.take() } else { None }
     }
 
     /// Sends what the kernel takes at once, and returns how many bytes that was.

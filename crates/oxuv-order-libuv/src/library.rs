@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use libuv_sys2::*;
 
-/// A path: this library is used, not libuv.
-const VARIABLE: &str = "OXUV_ORDER_LIBRARY";
+/// The environment variable with the path of a library that is used in place of libuv.
+pub const VARIABLE: &str = "OXUV_ORDER_LIBRARY";
 
 macro_rules! functions {
     ($(fn $name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {

@@ -29,7 +29,7 @@ impl<D: Driver> Runner<D> {
                 Some(0) => "0".to_owned(),
                 Some(_) => "some".to_owned(),
             },
-            [verb, ref rest @ ..] => match kind_of(verb) {
+            [verb, ref rest @ ..] => match Kind::named(verb) {
                 Some(kind) => all(rest, |name| self.init(kind, verb, name)),
                 None => self.act_on(verb, rest),
             },
@@ -194,21 +194,24 @@ impl<D: Driver> Runner<D> {
     }
 }
 
-fn kind_of(word: &str) -> Option<Kind> {
-    Some(match word {
-        "timer" => Kind::Timer,
-        "idle" => Kind::Idle,
-        "prepare" => Kind::Prepare,
-        "check" => Kind::Check,
-        "async" => Kind::Async,
-        "tcp" => Kind::Tcp,
-        "udp" => Kind::Udp,
-        "udp_several" => Kind::UdpSeveral,
-        "signal" => Kind::Signal,
-        "fs_event" => Kind::FsEvent,
-        "fs_poll" => Kind::FsPoll,
-        _ => return None,
-    })
+impl Kind {
+    /// The kind that a script names so.
+    pub(crate) fn named(word: &str) -> Option<Kind> {
+        Some(match word {
+            "timer" => Kind::Timer,
+            "idle" => Kind::Idle,
+            "prepare" => Kind::Prepare,
+            "check" => Kind::Check,
+            "async" => Kind::Async,
+            "tcp" => Kind::Tcp,
+            "udp" => Kind::Udp,
+            "udp_several" => Kind::UdpSeveral,
+            "signal" => Kind::Signal,
+            "fs_event" => Kind::FsEvent,
+            "fs_poll" => Kind::FsPoll,
+            _ => return None,
+        })
+    }
 }
 
 fn mode_of(word: &str) -> Mode {
