@@ -188,11 +188,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.walk(Walk::Asyncs, List::Async);
     }
 
+    /// The next of what an open mailbox has.
     #[inline]
     pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
-        if !self.mailbox.is_open {
-            return None;
-        }
         if self.mailbox.has_jobs
             && let Some(event) = self.next_job()
         {

@@ -43,7 +43,7 @@ pub(crate) struct Program {
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 /// As scripts initialise them.
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 17] = [
     "timer",
     "timer",
     "idle",
@@ -60,7 +60,11 @@ const KINDS: [&str; 16] = [
     "udp_several",
     "signal",
     "fs_event",
+    "job",
 ];
+
+/// No handle at all.
+const JOB: &str = "job";
 
 /// Rounds that a run without an end of its own may have, until the guard stops it.
 const ROUNDS: usize = 5;
@@ -93,7 +97,7 @@ impl Program {
         let handles: Vec<(&str, &str)> = NAMES[..count].iter().map(|&name| (name, random.pick(&few))).collect();
         let mut parts = Vec::new();
         let mut outside = Vec::new();
-        for &(name, kind) in &handles {
+        for &(name, kind) in handles.iter().filter(|(_, kind)| *kind != JOB) {
             if random.chance(85) {
                 outside.push(format!("{kind} {name}"));
                 if random.chance(70) {
@@ -109,6 +113,7 @@ impl Program {
             }
         }
         outside.push(run(&mut random));
+        outside.push("release".to_owned());
         outside.extend(handles.iter().map(|(name, _)| format!("close {name}")));
         outside.push("start guard 0; run default".to_owned());
         for own in &handles {
@@ -156,6 +161,7 @@ fn callbacks(kind: &str) -> &'static [&'static str] {
     match kind {
         "stream" | "tcp" => &[" read", " write", " connect", " connection", " shutdown", " close"],
         "mailbox" | "udp" | "udp_several" => &[" receive", " send", " close"],
+        JOB => &[" work"],
         _ => &["", " close"],
     }
 }
@@ -185,12 +191,20 @@ fn usual(random: &mut Random, name: &str, kind: &str, handles: &[(&str, &str)]) 
 /// Something with one of the handles, most likely with one's own.
 fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &str)>) -> String {
     let &(name, kind) = own.filter(|_| random.chance(40)).unwrap_or(&handles[random.below(handles.len())]);
+    if kind == JOB && random.chance(90) {
+        return match random.below(10) {
+            0 | 1 => format!("hold {name}"),
+            2 | 3 => "release".to_owned(),
+            4..6 => format!("cancel {name}"),
+            _ => format!("work {name}"),
+        };
+    }
     let is_datagram = kind.starts_with("udp") || kind == "mailbox";
     match random.below(100) {
         // What has been received with it is dropped, or told all the same.
         0..7 if own.is_some() && kind == "udp_several" => {}
         0..7 => return format!("close {name}"),
-        7..16 => return format!("{kind} {name}"),
+        7..16 if kind != JOB => return format!("{kind} {name}"),
         16..19 => return format!("unref {name}"),
         19..21 => return format!("ref {name}"),
         // Whether it is active while a send is to be told of.
@@ -236,6 +250,7 @@ fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &st
             6 => format!("take {name}"),
             _ => format!("send_to {name} peer {}", random.pick(&["1", "40"])),
         },
+        JOB => format!("work {name}"),
         "udp" | "udp_several" => datagram_action(random, name, handles, own.is_none()),
         "fs_event" => match random.below(6) {
             0 => format!("stop {name}"),
