@@ -13,4 +13,10 @@ mod program;
 mod prompt;
 mod queues;
 
+/// What fuzzing needs of the inside.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    pub use crate::bindings::{Http, tell_http};
+}
+
 pub use program::{Options, Program, Source};

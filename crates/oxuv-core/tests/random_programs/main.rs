@@ -7,6 +7,8 @@
 //!
 //! `OXUV_PROGRAMS` sets the number of programs, `OXUV_SEED` the first seed. A failing program is made small and printed.
 
+#![cfg_attr(fuzzing, no_main, allow(dead_code, reason = "a fuzzer draws and shrinks in its own way"))]
+
 /// What a check says: nothing, or what is wrong.
 type Check = Result<(), String>;
 
@@ -73,3 +75,14 @@ fn random_programs_agree_with_the_model() {
         panic!("{failure}\n{program}");
     }
 }
+
+// The first of the bytes are the kernel's chance, the others choose the program.
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let (seed, rest) = bytes.split_at(bytes.len().min(2));
+    let seed = seed.iter().fold(0, |seed, &byte| seed << 8 | u64::from(byte));
+    let program = Program::drawn(&mut oxuv_core::sim::Random::led_by(rest), seed);
+    if let Err(failure) = run::run(&program) {
+        panic!("{failure}\n{program}");
+    }
+});

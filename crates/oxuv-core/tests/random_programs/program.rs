@@ -115,8 +115,12 @@ const GRAIN: u64 = MILLISECOND / 2;
 
 impl Program {
     pub(crate) fn random(seed: u64) -> Program {
-        let mut random = Random::new(seed);
-        let kinds = random_kinds(&mut random);
+        Program::drawn(&mut Random::new(seed), seed)
+    }
+
+    /// The program that is drawn so. `seed` is what chance in the kernel depends on.
+    pub(crate) fn drawn(random: &mut Random, seed: u64) -> Program {
+        let kinds = random_kinds(random);
         let mut outside = Vec::new();
         for (place, &kind) in kinds.iter().enumerate() {
             outside.push(Action::Init(place));
@@ -135,7 +139,7 @@ impl Program {
                 (Kind::Tcp | Kind::Pipe, 0) => outside.push(Action::Open(place)),
                 (Kind::Tcp, 1 | 2) => outside.extend([Action::Open(place), Action::Start(place)]),
                 (Kind::Udp, 0 | 1) => outside.push(Action::Start(place)),
-                (Kind::Signal, _) => outside.push(random_signal(&mut random, place)),
+                (Kind::Signal, _) => outside.push(random_signal(random, place)),
                 (Kind::Poll, _) => outside.push(Action::StartPoll(place, 1)),
                 (Kind::Tcp, 3) => outside.extend([Action::Listen(place), Action::Now(Outer::Connect(place))]),
                 _ => {}
@@ -144,7 +148,7 @@ impl Program {
         for _ in 0..random.below(30) + 5 {
             outside.push(match random.below(8) {
                 0 => Action::Run(*random.pick(&[Mode::Default, Mode::Once, Mode::NoWait]).unwrap()),
-                _ => random_action(&mut random, &kinds, None),
+                _ => random_action(random, &kinds, None),
             });
         }
         outside.push(Action::Run(Mode::Default));
@@ -153,12 +157,12 @@ impl Program {
                 let actions = |random: &mut Random| {
                     (0..random.below(4)).map(|_| random_action(random, &kinds, Some(place))).collect()
                 };
-                (0..random.below(8)).map(|_| actions(&mut random)).collect()
+                (0..random.below(8)).map(|_| actions(random)).collect()
             })
             .collect();
         Program {
             seed,
-            faults: random_faults(&mut random),
+            faults: random_faults(random),
             grain: *random.pick(&[1, GRAIN]).unwrap(),
             capacity: *random.pick(&[16, 200, 4096]).unwrap(),
             kinds,
