@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use oxuv_core::kernel::{Kernel as _, Wake};
 use oxuv_core::{Errno, Result};
 use oxuv_observe::{Inquiry, Pulse};
-use oxuv_os::{Thread, clock};
+use oxuv_os::{Thread, clock, signal};
 
 use crate::loop_::{Loop, kernel::Kernel};
 use crate::observe::say;
@@ -43,7 +43,7 @@ const STACK: usize = 256 * 1024;
 pub(crate) fn begin(text: &str) -> Result<()> {
     let (signals, ends): (&[c_int], bool) = match text {
         "1" => (&[libc::SIGINT, libc::SIGTERM], true),
-        text => (&[number_of(text).ok_or(Errno::EINVAL)?], false),
+        text => (&[signal::number_of(text).ok_or(Errno::EINVAL)?], false),
     };
     let mut ends_of_pipe = [-1; 2];
     // SAFETY: there is memory for both numbers.
@@ -56,20 +56,6 @@ pub(crate) fn begin(text: &str) -> Result<()> {
     BELL.store(writer, Relaxed);
     Thread::start(c"oxuv-why-alive", STACK, |(reader, ends)| attend(reader, ends), (reader, ends))?;
     signals.iter().try_for_each(|&signal| listen(signal))
-}
-
-/// The number of a signal by its name, with or without `SIG`, or by its number.
-fn number_of(text: &str) -> Option<c_int> {
-    Some(match text.strip_prefix("SIG").unwrap_or(text) {
-        "HUP" => libc::SIGHUP,
-        "INT" => libc::SIGINT,
-        "QUIT" => libc::SIGQUIT,
-        "USR1" => libc::SIGUSR1,
-        "USR2" => libc::SIGUSR2,
-        "ALRM" => libc::SIGALRM,
-        "TERM" => libc::SIGTERM,
-        number => number.parse().ok().filter(|number| (2..65).contains(number))?,
-    })
 }
 
 /// Takes the signal, unless the program does something with it. What it does about it later has precedence.

@@ -55,7 +55,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match self.kernel.submit(lane, request, job) {
             Ok(ticket) => {
                 self.requests += 1;
-                if self.counts.measures_idle {
+                if self.counts.looks_before {
                     // Whether it comes back before the loop waits is what is counted.
                     self.kernel.begin();
                 }
@@ -81,6 +81,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The job that was last told of by [`Event::Done`], once. What is not taken is dropped some time.
+    #[inline]
     pub fn take_job(&mut self) -> Option<K::Job> {
         self.jobs.spent.take()
     }

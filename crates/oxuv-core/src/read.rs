@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness};
+use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness, Room};
 use crate::slots::flag;
 use crate::stream::{Stage, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
@@ -67,27 +67,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.step.stage != Stage::Read || self.step.key != key {
             return Ok(&mut []);
         }
-        let stream = &mut self.streams[self.step.state];
         if buf.is_empty() {
             self.step.stage = Stage::HangUp;
             return Err(Errno::ENOBUFS);
         }
+        let mut stream = &mut self.streams[self.step.state];
+        if stream.medium != Medium::Socket {
+            self.prepare_to_read()?;
+            stream = &mut self.streams[self.step.state];
+        }
         let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
         let size = buf.len();
-        let received = match stream.medium {
-            Medium::Ipc if stream.received.try_reserve(MAX_HANDLES).is_err() => {
-                self.step.stage = Stage::HangUp;
-                return Err(Errno::ENOMEM);
-            }
-            medium => {
-                if medium == Medium::Terminal && stream.is(StreamFlags::BLOCKING) {
-                    // One read for each readiness: another might wait.
-                    self.step.rounds = 0;
-                }
-                receive(&mut self.kernel, medium, fd, buf, &mut stream.received)
-            }
-        };
-        match received {
+        match receive(&mut self.kernel, stream.medium, fd, buf.into(), &mut stream.received) {
             Ok([]) => {
                 self.step.stage = Stage::HangUp;
                 self.stop_reading(key.index);
@@ -103,6 +94,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             Err(error) => self.read_failed(error),
         }
+    }
+
+    /// What is to be seen to before something else than a plain socket is read.
+    #[inline(never)]
+    fn prepare_to_read(&mut self) -> Result<()> {
+        let stream = &mut self.streams[self.step.state];
+        match stream.medium {
+            Medium::Ipc if stream.received.try_reserve(MAX_HANDLES).is_err() => {
+                self.step.stage = Stage::HangUp;
+                return Err(Errno::ENOMEM);
+            }
+            // One read for each readiness: another might wait.
+            Medium::Terminal if stream.is(StreamFlags::BLOCKING) => self.step.rounds = 0,
+            _ => {}
+        }
+        Ok(())
     }
 
     #[cold]
@@ -183,12 +190,27 @@ pub(crate) fn receive<'a, K: Kernel>(
     kernel: &mut K,
     medium: Medium,
     fd: &K::Fd,
-    buf: &'a mut [MaybeUninit<u8>],
+    room: Room<'a>,
+    handles: &mut VecDeque<K::Fd>,
+) -> Result<&'a mut [u8]> {
+    // The usual one first, without a table of all.
+    if medium == Medium::Socket {
+        return kernel.recv(fd, room);
+    }
+    receive_otherwise(kernel, medium, fd, room, handles)
+}
+
+#[inline(never)]
+fn receive_otherwise<'a, K: Kernel>(
+    kernel: &mut K,
+    medium: Medium,
+    fd: &K::Fd,
+    room: Room<'a>,
     handles: &mut VecDeque<K::Fd>,
 ) -> Result<&'a mut [u8]> {
     match medium {
-        Medium::Socket => kernel.recv(fd, buf),
-        Medium::File | Medium::Terminal => kernel.read(fd, buf),
-        Medium::Ipc => kernel.recv_with_handles(fd, buf, handles),
+        Medium::Socket => kernel.recv(fd, room),
+        Medium::File | Medium::Terminal => kernel.read(fd, room),
+        Medium::Ipc => kernel.recv_with_handles(fd, room, handles),
     }
 }

@@ -19,4 +19,5 @@ pub mod fuzzing {
     pub use crate::bindings::{Http, tell_http};
 }
 
+pub use observing::{Observing, WhyAlive};
 pub use program::{Options, Program, Source};

@@ -10,7 +10,7 @@ use oxuv_core::{CallbackKind, ObservedJob as Job, Wait};
 #[derive(Debug, Clone)]
 pub struct Numbers(Arc<Mutex<Counts>>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Counts {
     turns: u64,
     /// Nanoseconds.
@@ -163,7 +163,14 @@ impl Numbers {
 
     /// All of it as Prometheus reads it (text format 0.0.4); times in seconds.
     pub fn prometheus(&self) -> String {
-        self.with(|counts| counts.prometheus())
+        self.with(|counts| prometheus(&[(String::new(), counts)]))
+    }
+
+    /// The same of several loops, whose names are the label `loop`.
+    pub fn prometheus_of(loops: &[(String, Numbers)]) -> String {
+        let lock = |numbers: &'_ Numbers| numbers.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let counts: Vec<_> = loops.iter().map(|(name, numbers)| (format!("loop=\"{name}\""), lock(numbers))).collect();
+        prometheus(&counts.iter().map(|(label, counts)| (label.clone(), counts)).collect::<Vec<_>>())
     }
 
     pub(crate) fn turn_begun(&self, at: u64) {
@@ -189,8 +196,11 @@ impl Numbers {
     pub(crate) fn callback(&self, kind: CallbackKind, duration: u64) {
         self.with(|counts| {
             counts.kinds[kind as usize].add(duration);
-            counts.delays.saturating_record(duration);
         });
+    }
+
+    pub(crate) fn delay(&self, duration: u64) {
+        self.with(|counts| counts.delays.saturating_record(duration));
     }
 
     pub(crate) fn job(&self, job: &Job) {
@@ -226,47 +236,84 @@ impl Counts {
             self.counted = Some(at);
         }
     }
-
-    fn prometheus(&self) -> String {
-        let mut text = String::new();
-        counter(&mut text, "oxuv_turns_total", "Turns of the loop", &[("", self.turns as f64)]);
-        counter(&mut text, "oxuv_idle_seconds_total", "Time waiting for events", &[("", seconds(self.idle))]);
-        counter(&mut text, "oxuv_busy_seconds_total", "Time running something", &[("", seconds(self.busy))]);
-        let kinds = |of: fn(&OfKind) -> f64| {
-            let kind = |kind: CallbackKind| (format!("{{kind=\"{}\"}}", kind.name()), of(&self.kinds[kind as usize]));
-            CallbackKind::ALL.map(kind)
-        };
-        counter(&mut text, "oxuv_callbacks_total", "Callbacks called", &kinds(|of| of.count as f64));
-        counter(&mut text, "oxuv_callback_seconds_total", "Time in callbacks", &kinds(|of| seconds(of.total)));
-        let lane = |nth: usize, value| (format!("{{lane=\"{}\"}}", ["work", "fast_io", "slow_io"][nth]), value);
-        let jobs: Vec<_> = self.lanes.iter().enumerate().map(|(nth, lane_)| lane(nth, lane_.count as f64)).collect();
-        counter(&mut text, "oxuv_jobs_total", "Jobs that threads have run", &jobs);
-        let times: Vec<_> = self.lanes.iter().enumerate().map(|(nth, of)| lane(nth, seconds(of.total))).collect();
-        counter(&mut text, "oxuv_job_seconds_total", "Time of threads in jobs", &times);
-        summary(&mut text, "oxuv_turn_seconds", "Time of a turn without waiting", &self.turn_times);
-        summary(&mut text, "oxuv_delay_seconds", "Time that a callback holds others up", &self.delays);
-        text
-    }
 }
 
 fn seconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e9
 }
 
-fn counter(text: &mut String, name: &str, help: &str, values: &[(impl AsRef<str>, f64)]) {
+/// What loops have counted, each with a label, which may be empty.
+fn prometheus(loops: &[(String, &Counts)]) -> String {
+    let mut text = String::new();
+    counter(&mut text, "oxuv_turns_total", "Turns of the loop", loops, |counts| one(counts.turns as f64));
+    counter(&mut text, "oxuv_idle_seconds_total", "Time waiting for events", loops, |counts| one(seconds(counts.idle)));
+    counter(&mut text, "oxuv_busy_seconds_total", "Time running something", loops, |counts| one(seconds(counts.busy)));
+    counter(&mut text, "oxuv_callbacks_total", "Callbacks called", loops, |counts| kinds(counts, |of| of.count as f64));
+    counter(&mut text, "oxuv_callback_seconds_total", "Time in callbacks", loops, |counts| {
+        kinds(counts, |of| seconds(of.total))
+    });
+    counter(&mut text, "oxuv_jobs_total", "Jobs that threads have run", loops, |counts| {
+        lanes(counts, |of| of.count as f64)
+    });
+    counter(&mut text, "oxuv_job_seconds_total", "Time of threads in jobs", loops, |counts| {
+        lanes(counts, |of| seconds(of.total))
+    });
+    summary(&mut text, "oxuv_turn_seconds", "Time of a turn without waiting", loops, |counts| &counts.turn_times);
+    summary(&mut text, "oxuv_delay_seconds", "Time that a callback holds others up", loops, |counts| &counts.delays);
+    text
+}
+
+fn one(value: f64) -> Vec<(String, f64)> {
+    vec![(String::new(), value)]
+}
+
+fn kinds(counts: &Counts, of: fn(&OfKind) -> f64) -> Vec<(String, f64)> {
+    let kind = |kind: &CallbackKind| (format!("kind=\"{}\"", kind.name()), of(&counts.kinds[*kind as usize]));
+    CallbackKind::ALL.iter().map(kind).collect()
+}
+
+fn lanes(counts: &Counts, of: fn(&OfKind) -> f64) -> Vec<(String, f64)> {
+    let lane = |(name, lane): (&str, &OfKind)| (format!("lane=\"{name}\""), of(lane));
+    ["work", "fast_io", "slow_io"].into_iter().zip(&counts.lanes).map(lane).collect()
+}
+
+/// Labels in braces, if there are any.
+fn labels(of: &[&str]) -> String {
+    let of: Vec<_> = of.iter().copied().filter(|label| !label.is_empty()).collect();
+    if of.is_empty() { String::new() } else { format!("{{{}}}", of.join(",")) }
+}
+
+fn counter(
+    text: &mut String,
+    name: &str,
+    help: &str,
+    loops: &[(String, &Counts)],
+    values: impl Fn(&Counts) -> Vec<(String, f64)>,
+) {
     // Writing to memory does not fail.
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
-    for (labels, value) in values {
-        let _ = writeln!(text, "{name}{} {value}", labels.as_ref());
+    for (label, counts) in loops {
+        for (own, value) in values(counts) {
+            let _ = writeln!(text, "{name}{} {value}", labels(&[label, &own]));
+        }
     }
 }
 
-fn summary(text: &mut String, name: &str, help: &str, of: &Histogram<u64>) {
+fn summary(
+    text: &mut String,
+    name: &str,
+    help: &str,
+    loops: &[(String, &Counts)],
+    of: impl Fn(&Counts) -> &Histogram<u64>,
+) {
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} summary");
-    for quantile in [0.5, 0.9, 0.99, 0.999] {
-        let value = seconds(of.value_at_quantile(quantile));
-        let _ = writeln!(text, "{name}{{quantile=\"{quantile}\"}} {value}");
+    for (label, counts) in loops {
+        let of = of(counts);
+        for quantile in [0.5, 0.9, 0.99, 0.999] {
+            let value = seconds(of.value_at_quantile(quantile));
+            let _ = writeln!(text, "{name}{} {value}", labels(&[label, &format!("quantile=\"{quantile}\"")]));
+        }
+        let (sum, label) = (of.mean() * of.len() as f64 / 1e9, labels(&[label]));
+        let _ = writeln!(text, "{name}_sum{label} {sum}\n{name}_count{label} {}", of.len());
     }
-    let sum = of.mean() * of.len() as f64 / 1e9;
-    let _ = writeln!(text, "{name}_sum {sum}\n{name}_count {}", of.len());
 }

@@ -40,6 +40,8 @@ pub struct Recorder<U> {
     wait: Option<Span>,
     /// Callbacks that are under way.
     depth: usize,
+    /// Of several callbacks that are one to the loop, the one that is under way.
+    part: Option<Open>,
     /// Where the one that begins is from.
     origin: Vec<u8>,
     /// What keeps the loop alive, while it is being told.
@@ -52,6 +54,8 @@ struct Level {
     turn: Option<Span>,
     phase: Option<Span>,
     callback: Option<Open>,
+    /// The callback is several, and they are told of.
+    has_parts: bool,
 }
 
 /// A callback that is under way.
@@ -73,9 +77,9 @@ impl<U> fmt::Debug for Recorder<U> {
 impl<U> Recorder<U> {
     /// One that does what the settings say, for one loop.
     pub fn new(settings: Settings, origins: Box<dyn Origins<U>>) -> Recorder<U> {
-        let number = settings.trace.as_ref().map_or(0, |trace| trace.add_loop());
+        let number = settings.trace.as_ref().map_or(0, |trace| trace.add_loop(settings.name.as_deref()));
         let (levels, origin, keepers) = (Vec::new(), Vec::new(), Vec::new());
-        Recorder { settings, origins, number, levels, wait: None, depth: 0, origin, keepers }
+        Recorder { settings, origins, number, levels, wait: None, depth: 0, part: None, origin, keepers }
     }
 
     /// The run under way.
@@ -113,8 +117,52 @@ impl<U> Recorder<U> {
         self.end(turn, at);
     }
 
-    fn is_slow(&self, duration: u64) -> bool {
-        self.settings.slow.as_ref().is_some_and(|(threshold, _)| Duration::from_nanos(duration) >= *threshold)
+    /// A callback begins whose origin is in the buffer for that.
+    fn open(&mut self, kind: CallbackKind, handle: Option<usize>, is_part: bool, at: u64) -> Open {
+        let mut open = Open { kind, handle, origin: String::new(), begun: at, span: None };
+        if let Some(trace) = &self.settings.trace {
+            let number = if is_part { Some(("part", 1)) } else { handle.map(|handle| ("handle", handle as u64)) };
+            let details = Details { category: "callback", numbers: number.as_slice(), origin: &self.origin };
+            open.span = trace.begin(self.number, Track::Callbacks, kind.name(), at, &details);
+        }
+        if self.settings.slow.is_some() || self.settings.pulse.is_some() {
+            open.origin = short(&self.origin);
+        }
+        if let Some(pulse) = &self.settings.pulse {
+            pulse.callback_begun(kind, &open.origin, at);
+        }
+        open
+    }
+
+    /// A callback is over: how long it took.
+    fn close(&mut self, open: &Open, at: u64) -> u64 {
+        self.end(open.span, at);
+        if let Some(pulse) = &self.settings.pulse {
+            pulse.callback_ended(at);
+        }
+        at.saturating_sub(open.begun)
+    }
+
+    /// Counts a callback, and tells of it if it was slow.
+    fn count(&mut self, open: Open, duration: u64) {
+        if let Some(numbers) = &self.settings.numbers {
+            numbers.callback(open.kind, duration);
+        }
+        if let Some((threshold, tell)) = &mut self.settings.slow {
+            let duration = Duration::from_nanos(duration);
+            if duration >= *threshold {
+                let Open { kind, handle, origin, .. } = open;
+                tell(SlowCallback { kind, handle, origin, duration });
+            }
+        }
+    }
+
+    /// The part under way is over, if there is one.
+    fn close_part(&mut self, at: u64) {
+        if let Some(part) = self.part.take() {
+            let duration = self.close(&part, at);
+            self.count(part, duration);
+        }
     }
 }
 
@@ -156,19 +204,9 @@ impl<U> Observer<U> for Recorder<U> {
         self.depth = depth as usize - 1;
         self.level();
         let (kind, handle) = (event.callback_kind(), event.key().map(|key| key.index()));
-        let mut open = Open { kind, handle, origin: String::new(), begun: at, span: None };
-        if let Some(trace) = &self.settings.trace {
-            let number = handle.map(|handle| ("handle", handle as u64));
-            let details = Details { category: "callback", numbers: number.as_slice(), origin: &self.origin };
-            open.span = trace.begin(self.number, Track::Callbacks, kind.name(), at, &details);
-        }
-        if self.settings.slow.is_some() || self.settings.pulse.is_some() {
-            open.origin = short(&self.origin);
-        }
-        if let Some(pulse) = &self.settings.pulse {
-            pulse.callback_begun(kind, &open.origin, at);
-        }
-        self.levels[self.depth].callback = Some(open);
+        let open = self.open(kind, handle, false, at);
+        let level = &mut self.levels[self.depth];
+        (level.callback, level.has_parts) = (Some(open), false);
         self.depth += 1;
     }
 
@@ -177,21 +215,30 @@ impl<U> Observer<U> for Recorder<U> {
         // Runs inside of it that were left without a word.
         self.levels.truncate(depth + 1);
         self.depth = depth;
+        self.close_part(at);
         let Some(open) = self.level().callback.take() else { return };
-        self.end(open.span, at);
-        if let Some(pulse) = &self.settings.pulse {
-            pulse.callback_ended(at);
-        }
-        let duration = at.saturating_sub(open.begun);
+        let duration = self.close(&open, at);
         if let Some(numbers) = &self.settings.numbers {
-            numbers.callback(open.kind, duration);
+            numbers.delay(duration);
         }
-        if self.is_slow(duration)
-            && let Some((_, tell)) = &mut self.settings.slow
-        {
-            let Open { kind, handle, origin, .. } = open;
-            tell(SlowCallback { kind, handle, origin, duration: Duration::from_nanos(duration) });
+        // Its parts are what it was.
+        if !self.level().has_parts {
+            self.count(open, duration);
         }
+    }
+
+    fn part_begun(&mut self, kind: CallbackKind, origin: &str, at: u64) {
+        self.close_part(at);
+        if let Some(outer) = self.depth.checked_sub(1) {
+            self.levels[outer].has_parts = true;
+        }
+        self.origin.clear();
+        self.origin.extend_from_slice(origin.as_bytes());
+        self.part = Some(self.open(kind, None, true, at));
+    }
+
+    fn part_ended(&mut self, at: u64) {
+        self.close_part(at);
     }
 
     fn job_done(&mut self, job: Job) {

@@ -43,6 +43,8 @@ pub type OnSlow = Box<dyn FnMut(SlowCallback)>;
 /// What a [`Recorder`](crate::Recorder) does.
 #[derive(Default)]
 pub struct Settings {
+    /// What the loop is called in the trace: `loop` and a number, if that is not said.
+    pub name: Option<String>,
     /// Writes to this trace.
     pub trace: Option<Trace>,
     /// Calls this, on the loop's thread and right after it, for each callback that took so long.
@@ -67,7 +69,7 @@ impl fmt::Debug for Settings {
 impl Settings {
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        let Settings { trace, slow, numbers, inquiry, watchdog, pulse } = self;
+        let Settings { name: _, trace, slow, numbers, inquiry, watchdog, pulse } = self;
         (trace.is_none() && slow.is_none() && numbers.is_none())
             && (inquiry.is_none() && watchdog.is_none() && pulse.is_none())
     }

@@ -1,13 +1,12 @@
 //! TCP sockets. Addresses are the standard library's.
 
 use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, sockopt};
 
-use crate::{Address, Descriptor, Errno, Result, link_local};
+use crate::{Address, Descriptor, Errno, Result, Room, link_local};
 
 pub use rustix::net::SendFlags;
 
@@ -171,33 +170,37 @@ pub fn check_datagrams(fd: &Descriptor) -> Result<()> {
     }
 }
 
-/// Receives what has come, up to the buffer's size; an empty slice at the end of the stream.
+/// Receives what has come, as much as there is room for; an empty slice at the end of the stream.
 ///
 /// # Errors
 /// EAGAIN when nothing has come, ECONNRESET, ETIMEDOUT and other failures of the connection.
 #[inline]
-pub fn recv<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-    loop {
-        // The loop would borrow `buf` for 'a in each round: reborrow to try, and borrow for good to return.
-        match net::recv(fd, &mut *buf, RecvFlags::empty()) {
-            Ok(((_, _), count)) => {
-                let (filled, _) = buf.split_at_mut(count);
-                // SAFETY: `recv` has written the first `count` bytes.
-                return Ok(unsafe { filled.assume_init_mut() });
-            }
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
+pub fn recv<'a>(fd: &Descriptor, mut room: Room<'a>) -> Result<&'a mut [u8]> {
+    let count = match recv_once(fd, &mut room) {
+        Err(rustix::io::Errno::INTR) => recv_again(fd, &mut room),
+        received => received,
+    };
+    // SAFETY: `recv` has written that many bytes.
+    Ok(unsafe { room.filled(count?) })
+}
+
+#[inline]
+fn recv_once(fd: &Descriptor, room: &mut Room<'_>) -> rustix::io::Result<usize> {
+    net::recv(fd, room.memory(), RecvFlags::empty()).map(|(_, count)| count)
+}
+
+#[cold]
+fn recv_again(fd: &Descriptor, room: &mut Room<'_>) -> rustix::io::Result<usize> {
+    retry(|| recv_once(fd, room))
 }
 
 /// Sends from one buffer as much as the socket takes.
 ///
 /// # Errors
 /// EAGAIN when it takes nothing now, EPIPE, ECONNRESET and other failures of the connection.
-#[inline]
+#[inline(always)] // Hardly more than the call, whose result would go through memory.
 pub fn send(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
-    Ok(retry(|| net::send(fd, buf, flags))?)
+    Ok(retry(move || net::send(fd, buf, flags))?)
 }
 
 /// Sends from several buffers (at most 1024) as much as the socket takes.
@@ -205,7 +208,7 @@ pub fn send(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
 /// # Errors
 /// As [`send`]; EMSGSIZE for more than 1024 buffers.
 pub fn send_vectored(fd: &Descriptor, bufs: &[IoSlice<'_>], flags: SendFlags) -> Result<usize> {
-    Ok(retry(|| net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), flags))?)
+    Ok(retry(move || net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), flags))?)
 }
 
 /// Ends the sending side: the peer reads the end of the stream.
@@ -255,8 +258,17 @@ fn copied(name: &net::SocketAddrAny) -> Address {
     Address::from_bytes(bytes).unwrap_or(Address::none())
 }
 
+/// Calls again while signal handlers interrupt it.
 #[inline]
 fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+    match call() {
+        Err(rustix::io::Errno::INTR) => call_again(call),
+        done => done,
+    }
+}
+
+#[cold]
+fn call_again<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     loop {
         match call() {
             Err(rustix::io::Errno::INTR) => {}
@@ -287,10 +299,10 @@ mod tests {
         let ours = accept(&fd).unwrap();
         assert_eq!(peer_address(&ours).unwrap(), peer.local_addr().unwrap());
 
-        let mut buf = [MaybeUninit::uninit(); 8];
-        assert_eq!(recv(&ours, &mut buf).unwrap_err(), Errno::EAGAIN);
+        let mut buf = [0; 8];
+        assert_eq!(recv(&ours, Room::from(&mut buf[..])).unwrap_err(), Errno::EAGAIN);
         peer.write_all(b"hello").unwrap();
-        assert_eq!(recv(&ours, &mut buf).unwrap(), b"hello");
+        assert_eq!(recv(&ours, Room::from(&mut buf[..])).unwrap(), b"hello");
 
         assert_eq!(send(&ours, b"good", SendFlags::NOSIGNAL).unwrap(), 4);
         let parts = [IoSlice::new(b"b"), IoSlice::new(b""), IoSlice::new(b"ye")];
@@ -300,7 +312,7 @@ mod tests {
         peer.read_to_string(&mut answer).unwrap();
         assert_eq!(answer, "goodbye");
         drop(peer);
-        assert!(recv(&ours, &mut buf).unwrap().is_empty());
+        assert!(recv(&ours, Room::from(&mut buf[..])).unwrap().is_empty());
     }
 
     #[test]

@@ -26,14 +26,29 @@ use inbox::Inbox;
 pub const LAST: i32 = 64;
 
 pub use libc::{
-    SIGALRM as ALRM, SIGCHLD as CHLD, SIGCONT as CONT, SIGHUP as HUP, SIGINT as INT, SIGPIPE as PIPE, SIGQUIT as QUIT,
-    SIGTERM as TERM, SIGTSTP as TSTP, SIGUSR1 as USR1, SIGUSR2 as USR2, SIGWINCH as WINCH, SIGXFSZ as XFSZ,
+    SIGALRM as ALRM, SIGCHLD as CHLD, SIGCONT as CONT, SIGHUP as HUP, SIGINT as INT, SIGKILL as KILL, SIGPIPE as PIPE,
+    SIGQUIT as QUIT, SIGTERM as TERM, SIGTSTP as TSTP, SIGUSR1 as USR1, SIGUSR2 as USR2, SIGWINCH as WINCH,
+    SIGXFSZ as XFSZ,
 };
 
 /// The number of a real-time signal, counted from 0; `None` if there are not so many.
 pub fn real_time(nth: u8) -> Option<i32> {
     let number = libc::SIGRTMIN() + i32::from(nth);
     (number <= libc::SIGRTMAX()).then_some(number)
+}
+
+/// The number of a signal that a program may be sent, by its name with or without `SIG`, or by its number.
+pub fn number_of(name: &str) -> Option<i32> {
+    Some(match name.strip_prefix("SIG").unwrap_or(name) {
+        "HUP" => HUP,
+        "INT" => INT,
+        "QUIT" => QUIT,
+        "USR1" => USR1,
+        "USR2" => USR2,
+        "ALRM" => ALRM,
+        "TERM" => TERM,
+        number => number.parse().ok().filter(|number| (1..=LAST).contains(number))?,
+    })
 }
 
 /// Sends a signal to the calling thread, which has it when this returns, unless it blocks it.

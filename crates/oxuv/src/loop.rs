@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::linux::Linux;
-use oxuv_core::{Config, Event, Key, Kind, Mode};
+use oxuv_core::{Config, IdleClock, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
@@ -23,7 +23,9 @@ pub(crate) type Core = oxuv_core::Core<Linux, u32, Kept>;
 
 /// An event loop.
 ///
-/// Dropping it closes all its handles without calling anybody. It stays on the thread that made it.
+/// Dropping it closes all its handles without calling anybody. Children that have not ended go on, but for those that are
+/// [killed with their handles](crate::Command::kill_on_drop); a loop that next makes a child, closes one's handle or is dropped waits
+/// for those that have ended by then, so that they do not stay zombies for longer. It stays on the thread that made it.
 #[doc(alias = "uv_loop_t")]
 pub struct Loop(LoopRef);
 
@@ -34,9 +36,11 @@ pub struct LoopRef(pub(crate) Rc<Inner>);
 
 pub(crate) struct Inner {
     /// `None` once the loop is dropped.
-    core: RefCell<Option<Core>>,
+    pub(crate) core: RefCell<Option<Core>>,
     pub(crate) callbacks: Callbacks,
-    /// What reads read into: moved out for the time of a callback, so that the callback may hold on to the bytes.
+    /// What a run reads into; between runs it is here. Empty until something is read.
+    pub(crate) room: Cell<Box<[MaybeUninit<u8>]>>,
+    /// What others read into: moved out for the time that the bytes are looked at.
     pub(crate) buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
     /// The same for those that receive several datagrams at a time.
     pub(crate) wide_buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
@@ -50,28 +54,12 @@ pub(crate) struct Inner {
 /// The size of the buffer that reads read into: libuv's suggestion.
 pub(crate) const BUFFER: usize = 64 * 1024;
 
-/// What the core says is due.
-pub(crate) enum Due {
-    Watcher(Key, Kind),
-    Other(Event<u32>),
-}
-
 impl Inner {
-    /// The buffer for a read, to be given back after it.
+    /// The buffer for a read that is no run's, to be given back after it.
+    #[cfg(any(feature = "hyper", feature = "tokio"))]
     #[inline]
     pub(crate) fn take_buffer(&self) -> Box<[MaybeUninit<u8>]> {
         self.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER))
-    }
-
-    /// What is due next; `None` when the run is over.
-    #[inline]
-    pub(crate) fn next(&self) -> Option<Due> {
-        let mut borrowed = self.core.borrow_mut();
-        let core = borrowed.as_mut()?;
-        match core.next_watcher() {
-            Some((key, kind, _)) => Some(Due::Watcher(key, kind)),
-            None => core.next_other().map(Due::Other),
-        }
     }
 
     /// Asks the core one thing. Nothing of the user's runs meanwhile but the `as_ref` of what is written. EBUSY for an
@@ -125,6 +113,7 @@ impl Loop {
         Ok(Loop(LoopRef(Rc::new(Inner {
             core: RefCell::new(Some(core)),
             callbacks: Callbacks::default(),
+            room: Cell::default(),
             buffer: Cell::new(None),
             wide_buffer: Cell::new(None),
             name: Cell::new(Vec::new()),
@@ -230,7 +219,10 @@ impl Deref for Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         let inner = &self.0.0;
-        let core = inner.core.borrow_mut().take();
+        let mut core = inner.core.borrow_mut().take();
+        if let Some(core) = &mut core {
+            core.leave_children();
+        }
         // Closures and buffers may own whatever they like, also references to this loop, and dropping them may call
         // it. It is gone by then.
         drop(core);
@@ -348,7 +340,20 @@ impl LoopRef {
         });
     }
 
-    /// How long the loop has waited for events since [`LoopRef::measure_idle_time`]; zero without it.
+    /// Measures the same without that system call; [`Metrics::events_waiting`] is not counted. What is returned tells, on any
+    /// thread, how long the loop has waited since.
+    ///
+    /// # Errors
+    /// EINVAL when the loop is gone.
+    #[doc(alias = "uv_metrics_idle_time")]
+    pub fn idle_clock(&self) -> Result<IdleClock> {
+        self.0.with(|core| {
+            core.start_idle_clock();
+            Ok(core.shared_idle_clock())
+        })
+    }
+
+    /// How long the loop has waited for events since [`LoopRef::measure_idle_time`] or [`LoopRef::idle_clock`]; zero without.
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_time(&self) -> Duration {
         Duration::from_nanos(self.0.with(|core| Ok(core.idle_time())).unwrap_or(0))

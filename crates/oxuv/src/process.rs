@@ -1,6 +1,5 @@
 //! Child processes.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fmt;
@@ -24,7 +23,8 @@ use crate::{Errno, Handle, LoopRef, Pipe, Result};
 
 /// A child process, made by [`Command::spawn`]. The handle is active until the child has ended.
 ///
-/// Closed before that, it hears nothing; the child goes on, and its end is waited for when the loop makes or closes the next.
+/// Closed before that, it hears nothing; the child goes on, unless it is to be [killed](Command::kill_on_drop), and its end is waited for
+/// when the loop makes or closes the next.
 #[doc(alias = "uv_process_t")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Process(pub(crate) Handle);
@@ -84,6 +84,7 @@ pub struct Command {
     user: Option<u32>,
     group: Option<u32>,
     detached: bool,
+    is_killed_on_drop: bool,
     stdio: Vec<Stdio>,
 }
 
@@ -201,6 +202,7 @@ impl Command {
             user: None,
             group: None,
             detached: false,
+            is_killed_on_drop: false,
             stdio: (0..3).map(|_| Stdio::inherit()).collect(),
         }
     }
@@ -269,6 +271,13 @@ impl Command {
         self
     }
 
+    /// Whether the child is killed, by SIGKILL, when its [`Child`] or its loop is dropped, or its [`Process`] closed, before its
+    /// end. Else it goes on.
+    pub fn kill_on_drop(&mut self, kill: bool) -> &mut Command {
+        self.is_killed_on_drop = kill;
+        self
+    }
+
     /// The standard input.
     pub fn stdin(&mut self, stdio: impl Into<Stdio>) -> &mut Command {
         self.descriptor(0, stdio)
@@ -327,10 +336,14 @@ impl Command {
         let handle = Handle::make(owner, |core| {
             let stdio = self.stdio.iter().enumerate().map(|(number, stdio)| stdio.for_core(core, number, owner));
             let stdio = stdio.collect::<Result<Vec<_>>>()?;
-            core.process_spawn(0, &command, &stdio)
+            let key = core.process_spawn(0, &command, &stdio)?;
+            if self.is_killed_on_drop {
+                core.process_bind(key)?;
+            }
+            Ok(key)
         })?;
-        let on_exit = Cell::new(Some(on_exit));
-        handle.set_callback(Callback::Exit(Rc::new(move |process, result| {
+        let mut on_exit = Some(on_exit);
+        handle.set_callback(Callback::Exit(Box::new(move |process, result| {
             if let Some(on_exit) = on_exit.take() {
                 on_exit(process, result.map(|exit| ExitStatus::from_raw(exit.raw())));
             }

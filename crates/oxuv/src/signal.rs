@@ -1,8 +1,5 @@
 //! Signals that the process catches.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use oxuv_core::linux::signal;
 
 mod task;
@@ -50,6 +47,8 @@ impl Signal {
     pub const INT: i32 = signal::INT;
     /// Ctrl+\\.
     pub const QUIT: i32 = signal::QUIT;
+    /// The process ends whatever it does: to be sent, not to be caught.
+    pub const KILL: i32 = signal::KILL;
     /// The program's own.
     pub const USR1: i32 = signal::USR1;
     /// The program's own.
@@ -120,8 +119,7 @@ impl Signal {
 
     fn start_any(&self, number: i32, once: bool, callback: impl FnMut(&Signal, i32) + 'static) -> Result<()> {
         self.with(|core, key| core.signal_start(key, number, once))?;
-        let callback = RefCell::new(callback);
-        self.set_callback(Callback::Signal(Rc::new(move |signal, number| callback.borrow_mut()(signal, number))));
+        self.set_callback(Callback::Signal(Box::new(callback)));
         Ok(())
     }
 

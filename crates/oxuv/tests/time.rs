@@ -7,8 +7,12 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use futures::StreamExt;
 use oxuv::task::{spawn_local, yield_now};
-use oxuv::time::{self, Instant, MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout};
+use oxuv::time::{
+    self, Clock, Instant, MissedTickBehavior, interval, interval_at, interval_on, sleep, sleep_on, sleep_until,
+    timeout, timeout_on,
+};
 use oxuv::{Loop, Mode};
 
 const TINY: Duration = Duration::from_micros(200);
@@ -131,48 +135,47 @@ fn an_interval_ticks_now_and_then_once_a_period() {
     });
 }
 
-/// The distances of ticks, in periods, of which three times one was missed.
-fn ticks_with(behavior: MissedTickBehavior) -> Vec<f64> {
-    const PERIOD: Duration = Duration::from_millis(20);
+#[test]
+fn an_interval_is_a_stream() {
     let lp = Loop::new().unwrap();
     lp.block_on(async {
-        let mut interval = interval(PERIOD);
-        interval.set_missed_tick_behavior(behavior);
-        assert_eq!(interval.missed_tick_behavior(), behavior);
+        let ticks: Vec<Instant> = interval(TINY).take(3).collect().await;
+        assert_eq!([ticks[1] - ticks[0], ticks[2] - ticks[1]], [TINY, TINY]);
+    });
+}
+
+#[test]
+fn the_clock_that_counts_suspended_time_is_waited_by() {
+    let lp = Loop::new().unwrap();
+    lp.block_on(async {
+        let begin = Instant::now();
+        sleep_on(Clock::Boot, TINY).await;
+        assert!(begin.elapsed() >= TINY);
+        sleep_on(Clock::Boot, Duration::ZERO).await;
+        sleep_on(Clock::Monotonic, Duration::ZERO).await;
+
+        let mut interval = interval_on(Clock::Boot, TINY);
+        interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let first = interval.tick().await;
-        // Past the ticks at 1, 2 and 3.
-        std::thread::sleep(3 * PERIOD + PERIOD / 2);
-        let mut ticks = Vec::new();
-        for _ in 0..5 {
-            ticks.push((interval.tick().await - first).as_secs_f64() / PERIOD.as_secs_f64());
-        }
-        ticks
-    })
-}
+        std::thread::sleep(3 * TINY);
+        assert_eq!(interval.tick().await - first, TINY);
+        // Of those that were missed one came.
+        let third = interval.tick().await - first;
+        assert!(third >= 3 * TINY && third.as_nanos() % TINY.as_nanos() == 0, "{third:?}");
 
-#[test]
-fn missed_ticks_come_in_a_burst() {
-    assert_eq!(ticks_with(MissedTickBehavior::Burst), [1.0, 2.0, 3.0, 4.0, 5.0]);
-}
-
-#[test]
-fn missed_ticks_delay_all_that_follow() {
-    let ticks = ticks_with(MissedTickBehavior::Delay);
-    assert_eq!(ticks[0], 1.0);
-    assert!(ticks[1] >= 4.5, "{ticks:?}");
-    for nth in 2..5 {
-        assert!((ticks[nth] - ticks[nth - 1] - 1.0).abs() < 1e-6, "{ticks:?}");
-    }
-}
-
-#[test]
-fn missed_ticks_are_skipped() {
-    let ticks = ticks_with(MissedTickBehavior::Skip);
-    assert_eq!(ticks[0], 1.0);
-    assert!(ticks[1] >= 4.0, "{ticks:?}");
-    for nth in 1..5 {
-        assert!((ticks[nth] - ticks[nth].round()).abs() < 1e-6, "{ticks:?}");
-    }
+        assert!(timeout_on(Clock::Boot, TINY, pending::<()>()).await.is_err());
+        assert_eq!(timeout_on(Clock::Boot, Duration::from_secs(3600), async { 7 }).await, Ok(7));
+        let mut long = sleep_on(Clock::Boot, Duration::from_secs(3600));
+        assert!(poll_fn(|context| Poll::Ready(Pin::new(&mut long).poll(context))).await.is_pending());
+        assert!(!long.is_elapsed());
+        let early = long.deadline();
+        long.reset(Instant::default());
+        long.await;
+        assert!(early > Instant::default());
+    });
+    // Nothing of it is seen by anybody, and nothing is left.
+    assert_eq!(lp.handles(), []);
+    assert_eq!(lp.run(Mode::Default), Ok(false));
 }
 
 #[test]
