@@ -9,7 +9,7 @@
 use std::fmt;
 
 use crate::kernel::Kernel;
-use crate::slots::Walk;
+use crate::poll::Care;
 use crate::{Alive, Buffers, Core, Event, Key, Kind, Lane, Phase};
 
 /// One wait of the poll phase.
@@ -99,7 +99,9 @@ pub trait Observer<U>: fmt::Debug {
 pub(crate) struct Told {
     /// How many callbacks are not over: those of outer runs, and one of this.
     callbacks: u32,
-    /// The phase in which the callback is that runs.
+    /// One of them is this run's.
+    is_calling: bool,
+    /// The phase in which the loop is while the front has it.
     phase_under_way: Option<Phase>,
     /// The phase, and the number of its turn.
     phase: Option<Phase>,
@@ -109,7 +111,7 @@ pub(crate) struct Told {
 impl Told {
     /// A run begins, perhaps in a callback of another one.
     pub(crate) fn begin_run(&mut self) {
-        (self.phase_under_way, self.phase) = (None, None);
+        (self.is_calling, self.phase) = (false, None);
     }
 
     /// Another run had so many turns meanwhile.
@@ -287,14 +289,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let phase_under_way = self.turn.told.phase_under_way;
         self.turn.told = Told { phase_under_way, ..Told::default() };
         if observer.is_some() {
-            self.poll.is_careful = true;
+            self.poll.care = Care::Look;
             self.kernel.measure_jobs();
-            if self.turn.phase < Phase::Over {
-                // Else what is left of this phase would go on by the quick way, untold.
-                self.put_into_told();
-            }
         }
-        std::mem::replace(&mut self.observing, observer)
+        let before = std::mem::replace(&mut self.observing, observer);
+        self.heed_observer();
+        before
     }
 
     /// Tells the observer that a callback begins which is the front's own, within one of the loop's or outside of a run.
@@ -321,28 +321,65 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.observing.is_some()
     }
 
-    /// Before the next event is looked for: the callback is over. The phase in which it was.
+    /// An observed loop that runs is in [`Phase::Told`] whenever the front has it, so that its next call goes out of its
+    /// way, and nobody else's asks whether there is an observer. To be called where a front gets a loop, and where that
+    /// comes to be observed or not.
+    pub(crate) fn heed_observer(&mut self) {
+        let is_told = self.turn.phase == Phase::Told;
+        if self.is_observed() && !is_told && self.turn.phase != Phase::Over {
+            self.turn.told.phase_under_way = Some(self.turn.phase);
+            self.turn.phase = Phase::Told;
+            self.slots.put_walk_by();
+        } else if is_told && !self.is_observed() {
+            self.take_up();
+        }
+    }
+
+    /// The phase in which the loop is, observed or not.
+    #[inline]
+    pub(crate) fn phase_under_way(&self) -> Phase {
+        match self.turn.phase {
+            Phase::Told => self.turn.told.phase_under_way.unwrap_or(Phase::Over),
+            phase => phase,
+        }
+    }
+
+    /// The loop is the core's again.
+    fn take_up(&mut self) {
+        self.turn.phase = self.phase_under_way();
+        self.slots.take_walk_up();
+    }
+
+    /// The next event of an observed loop.
     #[cold]
     #[inline(never)]
-    pub(crate) fn before_next(&mut self) -> Phase {
-        self.slots.take_walk_up();
+    pub(crate) fn next_told(&mut self) -> Option<Event<U>> {
+        self.before_next();
+        loop {
+            let event = self.next_watcher().map(|(key, kind, user)| Event::of_watcher(key, kind, user));
+            let event = event.or_else(|| self.advance());
+            if event.is_some() || self.is_over() {
+                return self.after_next(event);
+            }
+        }
+    }
+
+    /// Before the next event is looked for: the callback is over.
+    fn before_next(&mut self) {
+        self.take_up();
         let told = &mut self.turn.told;
-        self.turn.phase = told.phase_under_way.unwrap_or(Phase::Over);
-        let depth = told.callbacks;
-        told.callbacks = depth.saturating_sub(1);
-        if depth > 0 {
+        if std::mem::take(&mut told.is_calling) {
+            let depth = told.callbacks;
+            told.callbacks -= 1;
             let now = self.kernel.now();
             if let Some(observer) = &mut self.observing {
                 observer.callback_ended(depth, now);
             }
         }
-        self.turn.phase
     }
 
     /// An event was found: its callback begins. Or none was, and the run is over.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn after_next(&mut self, event: Option<Event<U>>) -> Option<Event<U>> {
+    fn after_next(&mut self, event: Option<Event<U>>) -> Option<Event<U>> {
         if event.is_some() {
             self.tell_phase(self.turn.phase);
         }
@@ -354,20 +391,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(event) = &event {
             let told = &mut self.turn.told;
             told.callbacks += 1;
+            told.is_calling = true;
             observer.callback_begun(event, told.callbacks, now);
-            self.put_into_told();
+            self.heed_observer();
         } else {
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
             observer.run_ended(now);
         }
         event
-    }
-
-    /// A callback runs that leads the next call of [`Core::next`] out of its way.
-    fn put_into_told(&mut self) {
-        self.turn.told.phase_under_way = Some(self.turn.phase);
-        self.turn.phase = Phase::Told;
-        self.slots.put_walk_by();
     }
 
     /// Tells of a phase, and of a turn that begins with it.
@@ -387,19 +418,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             observer.turn_begun(turn, now);
         }
         observer.phase_begun(phase, now);
-    }
-
-    /// The next idle, prepare or check handle of the phase under way.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn step_watchers(&mut self) -> Option<Event<U>> {
-        let index = self.slots.step(Walk::Watchers)?;
-        let (key, user) = (self.slots.key(index), self.slots[index].user);
-        Some(match self.slots[index].kind {
-            Kind::Idle => Event::Idle { key, user },
-            Kind::Prepare => Event::Prepare { key, user },
-            _ => Event::Check { key, user },
-        })
     }
 
     /// As [`Core::wait_unobserved`], and tells of it; and of the jobs that have come back meanwhile.
