@@ -1,7 +1,6 @@
 //! Async handles: waking the loop from other threads and from signal handlers.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Release};
-
+use oxuv_os::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Release};
 use oxuv_os::{Errno, Result, Shared};
 
 use crate::kernel::{Kernel, Wake};

@@ -1,7 +1,7 @@
 //! A file that is complete at each moment, however the program ends.
 
 use std::ffi::c_void;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -44,15 +44,26 @@ impl Journal {
     /// that will be appended, this tail.
     ///
     /// # Errors
-    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what cannot be mapped, such as a FIFO.
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what cannot be mapped, such as a FIFO; EBUSY while it is somebody
+    /// else's journal, such as that of a program that has started this one.
     pub fn create(path: &Path, head: &[u8], tail: &'static [u8]) -> Result<Journal> {
         if tail.len() > LONGEST_TAIL {
             return Err(Errno::EINVAL);
         }
         fork::count()?;
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(true).mode(0o644);
+        options.read(true).write(true).create(true).truncate(false).mode(0o644);
         let file = options.open(path).map_err(errno)?;
+        // Before it is made shorter. The lock goes with the file.
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => Errno::EBUSY,
+            TryLockError::Error(error) => errno(error),
+        })?;
+        // What has no length is found out when it is mapped.
+        let emptied = file.set_len(0).map_err(errno);
+        if emptied != Err(Errno::EINVAL) {
+            emptied?;
+        }
         let window = map(&file, 0)?;
         let mut journal = Journal { file, window, begin: 0, used: 0, tail, forks: fork::forks() };
         journal.append(head)?;
@@ -191,6 +202,20 @@ mod tests {
         assert_eq!((text.matches(']').count(), text.matches('x').count()), (1, 1_000_000));
         journal.finish().unwrap();
         assert!(std::fs::read_to_string(&path).unwrap().ends_with("x\n]"));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn one_that_is_being_written_is_left_alone() {
+        let path = place("locked");
+        let mut journal = Journal::create(&path, b"[", b"]").unwrap();
+        journal.append(b"record").unwrap();
+        assert_eq!(Journal::create(&path, b"", b"").err(), Some(Errno::EBUSY));
+        journal.append(b", another").unwrap();
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("[record, another]"));
+        drop(journal);
+        Journal::create(&path, b"<", b">").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().trim_end(), "<>");
         std::fs::remove_file(path).unwrap();
     }
 
