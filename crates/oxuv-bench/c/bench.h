@@ -13,6 +13,9 @@
     }                                                                      \
   } while (0)
 
+/* Of listening sockets: there is room for all clients of a workload. */
+#define BACKLOG 4096
+
 /* Runs the part of a workload that is measured: its CPU time is added up, its instructions are counted. */
 void timed_section(void (*part)(void));
 

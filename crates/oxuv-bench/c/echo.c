@@ -1,10 +1,11 @@
-/* A TCP server that echoes what its clients send, until they have all hung up. */
+/* TCP servers: one echoes what its clients send, until they have all hung up, the other hangs up at once. */
 
 #include "workloads.h"
 
 static uv_loop_t loop;
 static uv_tcp_t server;
 static long clients;
+static long left;
 static char memory[65536];
 
 /* Requests that are not in use. */
@@ -87,7 +88,19 @@ static void on_connection(uv_stream_t *listener, int status) {
   clients++;
 }
 
-static void serve(uv_read_cb on_read) {
+static void on_visit(uv_stream_t *listener, int status) {
+  uv_tcp_t *client = malloc(sizeof *client);
+
+  CHECK(status);
+  CHECK(client == NULL ? -1 : 0);
+  CHECK(uv_tcp_init(&loop, client));
+  CHECK(uv_accept(listener, (uv_stream_t *) client));
+  uv_close((uv_handle_t *) client, on_closed);
+  if (--left == 0)
+    uv_close((uv_handle_t *) listener, NULL);
+}
+
+static void serve(uv_connection_cb on_client, uv_read_cb on_read) {
   struct sockaddr_in address;
   int size = sizeof address;
 
@@ -96,7 +109,7 @@ static void serve(uv_read_cb on_read) {
   CHECK(uv_ip4_addr("127.0.0.1", 0, &address));
   CHECK(uv_tcp_bind(&server, (const struct sockaddr *) &address, 0));
   server.data = (void *) on_read;
-  CHECK(uv_listen((uv_stream_t *) &server, 512, on_connection));
+  CHECK(uv_listen((uv_stream_t *) &server, BACKLOG, on_client));
   CHECK(uv_tcp_getsockname(&server, (struct sockaddr *) &address, &size));
   printf("%d\n", ntohs(address.sin_port));
   fflush(stdout);
@@ -105,10 +118,16 @@ static void serve(uv_read_cb on_read) {
 
 void echo_write(long handles, long operations) {
   (void) handles, (void) operations;
-  serve(on_read_write);
+  serve(on_connection, on_read_write);
 }
 
 void echo_try(long handles, long operations) {
   (void) handles, (void) operations;
-  serve(on_read_try);
+  serve(on_connection, on_read_try);
+}
+
+void accept_and_close(long handles, long operations) {
+  (void) handles;
+  left = operations;
+  serve(on_visit, NULL);
 }

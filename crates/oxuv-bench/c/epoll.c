@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,21 +64,66 @@ static void serve(void) {
   }
 }
 
-static void echo(long handles, long operations) {
+static void hang_up_on_all(void) {
+  while (left > 0) {
+    int client;
+
+    CHECK(epoll_wait(epoll, events, 1024, -1));
+    while (left > 0 && (client = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+      close(client);
+      left--;
+    }
+    CHECK(left > 0 && errno != EAGAIN ? -1 : 0);
+  }
+}
+
+static void listen_and(void (*serve_clients)(void)) {
   struct sockaddr_in address = {.sin_family = AF_INET};
   socklen_t size = sizeof address;
 
-  (void) handles, (void) operations;
   epoll = epoll_create1(EPOLL_CLOEXEC);
-  listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   CHECK(bind(listener, (struct sockaddr *) &address, sizeof address));
-  CHECK(listen(listener, 512));
+  CHECK(listen(listener, BACKLOG));
   CHECK(getsockname(listener, (struct sockaddr *) &address, &size));
   watch(epoll, listener);
   printf("%d\n", ntohs(address.sin_port));
   fflush(stdout);
-  timed_section(serve);
+  timed_section(serve_clients);
+}
+
+static void echo(long handles, long operations) {
+  (void) handles, (void) operations;
+  listen_and(serve);
+}
+
+static void accept_and_close(long handles, long operations) {
+  (void) handles;
+  left = operations;
+  listen_and(hang_up_on_all);
+}
+
+static int wakeup;
+
+static void wake_again_and_again(void) {
+  unsigned long long count = 1;
+
+  for (; left > 0; left--) {
+    CHECK(write(wakeup, &count, sizeof count));
+    CHECK(epoll_wait(epoll, events, 1024, -1));
+    CHECK(read(wakeup, &count, sizeof count));
+  }
+}
+
+static void async(long handles, long operations) {
+  (void) handles;
+  left = operations;
+  epoll = epoll_create1(EPOLL_CLOEXEC);
+  wakeup = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  CHECK(wakeup);
+  watch(epoll, wakeup);
+  timed_section(wake_again_and_again);
 }
 
 /* The socket that the standard input is, and its client. */
@@ -180,6 +226,8 @@ static void udp_flood(long handles, long operations) {
 
 const struct entry workloads[] = {
   {"turn", turn},
+  {"async", async},
+  {"accept", accept_and_close},
   {"echo-write", echo},
   {"echo-try", echo},
   {"pipe-echo", pipe_echo},

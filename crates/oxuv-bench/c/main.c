@@ -1,4 +1,5 @@
-/* PROGRAM WORKLOAD HANDLES OPERATIONS: runs the workload, then prints the nanoseconds that it took, of CPU time and of time. */
+/* PROGRAM WORKLOAD HANDLES OPERATIONS: runs the workload, then prints the nanoseconds that it took, of CPU time and of time,
+   and the most memory that it had, in bytes. */
 
 #include "bench.h"
 
@@ -22,13 +23,27 @@ __attribute__((noinline)) void timed_section(void (*part)(void)) {
   measured += time_of(CLOCK_MONOTONIC) - start;
 }
 
+/* That of this program alone: what getrusage tells is at least what the parent had. */
+static long peak_memory(void) {
+  char line[256];
+  long kilobytes = -1;
+  FILE *status = fopen("/proc/self/status", "r");
+
+  CHECK(status == NULL ? -1 : 0);
+  while (kilobytes < 0 && fgets(line, sizeof line, status) != NULL)
+    sscanf(line, "VmHWM: %ld", &kilobytes);
+  fclose(status);
+  CHECK(kilobytes);
+  return kilobytes * 1024;
+}
+
 int main(int argc, char **argv) {
   const struct entry *entry;
 
   for (entry = workloads; argc == 4 && entry->name != NULL; entry++) {
     if (strcmp(argv[1], entry->name) == 0) {
       entry->run(atol(argv[2]), atol(argv[3]));
-      printf("%lld %lld\n", measured_cpu, measured);
+      printf("%lld %lld %ld\n", measured_cpu, measured, peak_memory());
       return 0;
     }
   }

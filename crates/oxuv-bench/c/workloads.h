@@ -14,6 +14,7 @@ void async(long handles, long operations);
 void async_coalesced(long handles, long operations);
 void echo_write(long handles, long operations);
 void echo_try(long handles, long operations);
+void accept_and_close(long handles, long operations);
 void pipe_echo(long handles, long operations);
 void pipe_pump(long handles, long operations);
 void tcp_pump(long handles, long operations);

@@ -60,6 +60,10 @@ pub(crate) fn check(measurement: &Measurement, update: bool) -> Result<(), Strin
             measured.insert((name.into(), contestant.name().into()), counts);
         }
     }
+    let allocating = allocating(&measured);
+    if !allocating.is_empty() {
+        return Err(format!("what goes on as long as a program runs must not allocate:\n{}", allocating.join("\n")));
+    }
     let file = file();
     let failed = |error: std::io::Error| format!("{}: {error}", file.display());
     if update {
@@ -136,6 +140,16 @@ fn worse(baseline: &Baseline, measured: &Baseline) -> Vec<String> {
     worse
 }
 
+/// What allocates. That is wrong whatever the baseline says, and cannot be written to it: of what is checked, all operations are
+/// done again and again with what was made before.
+fn allocating(measured: &Baseline) -> Vec<String> {
+    let allocates = measured.iter().filter(|(_, counts)| counts.allocations > REST);
+    let told = |((workload, contestant), counts): (&(String, String), &Counts)| {
+        format!("{workload}, {contestant}: {:.2} allocations", counts.allocations)
+    };
+    allocates.map(told).collect()
+}
+
 /// What has become better by so much that the baseline should say it.
 fn better(baseline: &Baseline, measured: &Baseline) -> Vec<String> {
     let better = |(key, now): (&(String, String), &Counts)| {
@@ -190,6 +204,14 @@ mod tests {
     }
 
     #[test]
+    fn an_allocation_is_told_though_the_baseline_has_it() {
+        let allocates = one(400.0, 1.0, 1.0);
+        assert_eq!(worse(&allocates, &allocates), [""; 0]);
+        assert_eq!(allocating(&allocates), ["turn, c: 1.00 allocations"]);
+        assert_eq!(allocating(&one(400.0, 0.01, 1.0)), [""; 0]);
+    }
+
+    #[test]
     fn what_only_one_side_knows_is_told() {
         let (none, one) = (Baseline::new(), one(400.0, 0.0, 1.0));
         assert_eq!(worse(&none, &one), ["turn, c: not in the baseline; --update-baseline puts it there"]);
@@ -212,6 +234,7 @@ mod tests {
             assert!(Workload::from_name(workload).is_ok_and(|workload| workload.counted.is_some()), "{workload}");
             assert!(baseline.contains_key(&(workload.to_string(), contestant.into())), "{workload}, {contestant}");
         }
+        assert_eq!(allocating(&baseline), [""; 0]);
         assert_eq!(baseline.len(), WORKLOADS.len() * CONTESTANTS.len());
     }
 }

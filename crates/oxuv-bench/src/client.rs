@@ -1,7 +1,7 @@
 //! The client of the echo servers, and the other end of the sockets that contestants are given.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -17,12 +17,17 @@ pub(crate) struct Outcome {
     pub(crate) time: Duration,
     /// The CPU time of the contestant.
     pub(crate) cpu: Duration,
+    /// The most memory that it had, in bytes.
+    pub(crate) peak: u64,
 }
+
+/// Who hears nothing for so long gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs a contestant to its end, and does what its client does.
 pub(crate) fn run(mut command: Command, workload: &Workload, operations: usize) -> Result<Outcome, String> {
     let text = format!("{command:?}");
-    let failed = |error: std::io::Error| format!("{text}: {error}");
+    let failed = |error: io::Error| format!("{text}: {error}");
     let socket = match workload.traffic {
         Some(Traffic::PingPong(medium) | Traffic::Drain(medium)) => {
             let (theirs, ours) = pair(medium).map_err(failed)?;
@@ -38,22 +43,41 @@ pub(crate) fn run(mut command: Command, workload: &Workload, operations: usize) 
     // Else the contestant's end stayed open for as long as the command.
     drop(command);
     let mut output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
-    let mut requests = None;
-    match (&workload.traffic, socket) {
-        (Some(Traffic::Connections { connections, size, depth }), _) => {
-            let [port] = numbers(&mut output).ok_or_else(|| format!("{text}: it tells no port"))?;
-            let rounds = operations / (connections * depth);
-            requests = Some(request(port as u16, *connections, size * depth, rounds).map_err(failed)?);
-        }
-        (Some(Traffic::PingPong(_)), Some(socket)) => requests = Some(ping_pong(socket, operations).map_err(failed)?),
-        (Some(Traffic::Drain(medium)), Some(socket)) => requests = Some(drain(socket, *medium).map_err(failed)?),
-        _ => {}
+    let requests = serve(workload, operations, socket, &mut output);
+    if requests.is_err() {
+        // It may wait for a client for ever.
+        let _ = child.kill();
     }
     let spent = numbers(&mut output);
     let status = child.wait().map_err(failed)?;
-    match spent.map(|spent| spent.map(Duration::from_nanos)) {
-        Some([cpu, time]) if status.success() => Ok(Outcome { time: requests.unwrap_or(time), cpu }),
-        _ => Err(format!("{text}: {status}")),
+    match spent {
+        Some([cpu, time, peak]) if status.success() => {
+            let [cpu, time] = [cpu, time].map(Duration::from_nanos);
+            Ok(Outcome { time: requests.map_err(failed)?.unwrap_or(time), cpu, peak })
+        }
+        _ => Err(format!("{text}: {status}, {requests:?}")),
+    }
+}
+
+/// Does what the workload's client does, if it has one, and returns the time that it took.
+fn serve(
+    workload: &Workload,
+    operations: usize,
+    socket: Option<File>,
+    output: &mut impl BufRead,
+) -> io::Result<Option<Duration>> {
+    let mut port = || match numbers(output) {
+        Some([port]) => Ok(port as u16),
+        None => Err(io::Error::other("it tells no port")),
+    };
+    match (&workload.traffic, socket) {
+        (Some(Traffic::Connections { connections, size, depth }), _) => {
+            request(port()?, *connections, size * depth, operations / (connections * depth)).map(Some)
+        }
+        (Some(Traffic::Visits { at_once }), _) => visit(port()?, *at_once, operations / at_once).map(Some),
+        (Some(Traffic::PingPong(_)), Some(socket)) => ping_pong(socket, operations).map(Some),
+        (Some(Traffic::Drain(medium)), Some(socket)) => drain(socket, *medium).map(Some),
+        _ => Ok(None),
     }
 }
 
@@ -66,13 +90,8 @@ fn numbers<const COUNT: usize>(output: &mut impl BufRead) -> Option<[u64; COUNT]
 }
 
 /// Sends so many bytes on every connection, and then waits for as many answers; round by round.
-fn request(port: u16, connections: usize, bytes: usize, rounds: usize) -> std::io::Result<Duration> {
-    let connect = |_| {
-        let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-        server.set_nodelay(true)?;
-        Ok(server)
-    };
-    let mut servers = (0..connections).map(connect).collect::<std::io::Result<Vec<_>>>()?;
+fn request(port: u16, connections: usize, bytes: usize, rounds: usize) -> io::Result<Duration> {
+    let mut servers = (0..connections).map(|_| connect(port)).collect::<io::Result<Vec<_>>>()?;
     let (requests, mut answers) = (vec![b'x'; bytes], vec![0; bytes]);
     let start = Instant::now();
     for _ in 0..rounds {
@@ -88,8 +107,31 @@ fn request(port: u16, connections: usize, bytes: usize, rounds: usize) -> std::i
     Ok(taken)
 }
 
+fn connect(port: u16) -> io::Result<TcpStream> {
+    let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    server.set_nodelay(true)?;
+    server.set_read_timeout(Some(PATIENCE))?;
+    server.set_write_timeout(Some(PATIENCE))?;
+    Ok(server)
+}
+
+/// Connects so many times, and then waits for the server to hang up all of them; round by round.
+fn visit(port: u16, at_once: usize, rounds: usize) -> io::Result<Duration> {
+    let start = Instant::now();
+    for _ in 0..rounds {
+        let servers = (0..at_once).map(|_| connect(port)).collect::<io::Result<Vec<_>>>()?;
+        for mut server in servers {
+            let count = server.read(&mut [0])?;
+            assert_eq!(count, 0, "it sends nothing");
+            // Closed in order, each connection kept its port for a minute, and there were none left soon.
+            rustix::net::sockopt::set_socket_linger(&server, Some(Duration::ZERO))?;
+        }
+    }
+    Ok(start.elapsed())
+}
+
 /// The contestant's socket and ours, to be read and written as a file is.
-fn pair(medium: Medium) -> std::io::Result<(OwnedFd, File)> {
+fn pair(medium: Medium) -> io::Result<(OwnedFd, File)> {
     let (theirs, ours): (OwnedFd, OwnedFd) = match medium {
         Medium::Pipe => {
             let (theirs, ours) = UnixStream::pair()?;
@@ -112,7 +154,7 @@ fn pair(medium: Medium) -> std::io::Result<(OwnedFd, File)> {
     Ok((theirs, ours.into()))
 }
 
-fn ping_pong(mut socket: File, operations: usize) -> std::io::Result<Duration> {
+fn ping_pong(mut socket: File, operations: usize) -> io::Result<Duration> {
     let (request, mut answer) = ([b'x'; 64], [0; 64]);
     let start = Instant::now();
     for _ in 0..operations {
@@ -125,7 +167,7 @@ fn ping_pong(mut socket: File, operations: usize) -> std::io::Result<Duration> {
 }
 
 /// Reads until the end; that of datagrams is that no more come.
-fn drain(mut socket: File, medium: Medium) -> std::io::Result<Duration> {
+fn drain(mut socket: File, medium: Medium) -> io::Result<Duration> {
     let mut bytes = vec![0; 64 * 1024];
     if medium == Medium::Udp {
         // Where to send to.

@@ -4,24 +4,62 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use crate::build::Programs;
+use crate::peers::{on_mio, on_monoio, on_tokio};
+use crate::program::Program;
 use crate::workload::Workload;
+use crate::{front, tasks};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contestant {
     Rust,
+    Futures,
     C,
     Libuv,
+    Tokio,
+    Mio,
+    MonoioRing,
+    MonoioEpoll,
     Epoll,
 }
 
+/// What `c/epoll.c` has.
+const ON_EPOLL: &[&str] = &[
+    "turn",
+    "async",
+    "accept",
+    "echo-write",
+    "echo-try",
+    "pipe-echo",
+    "pipe-pump",
+    "tcp-pump",
+    "udp-echo",
+    "udp-flood",
+    "udp-flood-try",
+];
+
 impl Contestant {
-    pub(crate) const ALL: [Contestant; 4] = [Contestant::Rust, Contestant::C, Contestant::Libuv, Contestant::Epoll];
+    pub(crate) const ALL: [Contestant; 9] = [
+        Contestant::Rust,
+        Contestant::Futures,
+        Contestant::C,
+        Contestant::Libuv,
+        Contestant::Tokio,
+        Contestant::Mio,
+        Contestant::MonoioRing,
+        Contestant::MonoioEpoll,
+        Contestant::Epoll,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Contestant::Rust => "rust",
+            Contestant::Futures => "futures",
             Contestant::C => "c",
             Contestant::Libuv => "libuv",
+            Contestant::Tokio => "tokio",
+            Contestant::Mio => "mio",
+            Contestant::MonoioRing => "monoio-ring",
+            Contestant::MonoioEpoll => "monoio-epoll",
             Contestant::Epoll => "epoll",
         }
     }
@@ -29,24 +67,45 @@ impl Contestant {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Contestant::Rust => "oxuv (Rust)",
+            Contestant::Futures => "oxuv (futures)",
             Contestant::C => "oxuv (C)",
             Contestant::Libuv => "libuv 1.53",
+            Contestant::Tokio => "tokio",
+            Contestant::Mio => "mio",
+            Contestant::MonoioRing => "monoio (io_uring)",
+            Contestant::MonoioEpoll => "monoio (epoll)",
             Contestant::Epoll => "bare epoll",
         }
     }
 
     pub(crate) fn from_name(name: &str) -> Result<Contestant, String> {
         let found = Contestant::ALL.into_iter().find(|contestant| contestant.name() == name);
-        found.ok_or_else(|| format!("there is no contestant {name:?}"))
+        found.ok_or_else(|| {
+            let names = Contestant::ALL.map(Contestant::name).join(", ");
+            format!("there is no contestant {name:?}, but {names}")
+        })
+    }
+
+    /// Those that are in this binary.
+    pub(crate) fn programs(self) -> &'static [Program] {
+        match self {
+            Contestant::Rust => front::PROGRAMS,
+            Contestant::Futures => tasks::PROGRAMS,
+            Contestant::Tokio => on_tokio::PROGRAMS,
+            Contestant::Mio => on_mio::PROGRAMS,
+            Contestant::MonoioRing => on_monoio::ON_RING,
+            Contestant::MonoioEpoll => on_monoio::ON_EPOLL,
+            Contestant::C | Contestant::Libuv | Contestant::Epoll => &[],
+        }
     }
 
     /// The command that runs a workload, behind the words of a tool that runs it.
     pub(crate) fn command(self, tool: &[&str], programs: &Programs, workload: &Workload, operations: usize) -> Command {
         let program: &[&OsStr] = match self {
-            Contestant::Rust => &[programs.rust.as_ref(), "run".as_ref()],
             Contestant::C => &[programs.c.as_ref()],
             Contestant::Libuv => &[programs.libuv.as_ref()],
             Contestant::Epoll => &[programs.epoll.as_ref()],
+            _ => &[programs.rust.as_ref(), "run".as_ref(), self.name().as_ref()],
         };
         let mut words = tool.iter().map(OsStr::new).chain(program.iter().copied());
         let mut command = Command::new(words.next().unwrap_or_default());
@@ -66,6 +125,19 @@ impl Contestant {
     }
 
     pub(crate) fn can(self, workload: &Workload) -> bool {
-        self != Contestant::Epoll || workload.program == "turn" || workload.traffic.is_some()
+        match self {
+            Contestant::C | Contestant::Libuv => true,
+            Contestant::Epoll => ON_EPOLL.contains(&workload.program),
+            _ => {
+                let is_ours = matches!(self, Contestant::Rust | Contestant::Futures);
+                (is_ours || workload.is_for_peers())
+                    && self.programs().iter().any(|(name, _)| *name == workload.program)
+            }
+        }
+    }
+
+    /// Valgrind has no rings.
+    pub(crate) fn runs_under_valgrind(self) -> bool {
+        self != Contestant::MonoioRing
     }
 }

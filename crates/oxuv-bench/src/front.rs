@@ -1,63 +1,52 @@
 //! The workloads on oxuv's Rust front: the same as those in `c/`.
 
 use std::cell::Cell;
-use std::io::{Write, stdout};
-use std::net::Ipv4Addr;
+use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv::{Async, Check, Errno, Idle, Loop, Mode, Prepare, Result, Tcp, Timer};
-use rustix::time::{ClockId, clock_gettime};
 
+use crate::program::{ANY_PORT, BACKLOG, Program, Random, Spent, tell_port, timed_section};
 use crate::{pool, sockets, spawn};
 
-/// Runs a workload, then prints the nanoseconds that its measured sections took, of CPU time and of time.
-pub(crate) fn run(program: &str, handles: usize, operations: usize) -> std::result::Result<(), String> {
-    let measured = match program {
-        "turn" => turn(operations),
-        "idle" => idle(handles, operations),
-        "timer-insert" | "timer-fire" | "timer-cancel" | "timer-rearm" => timers(program, handles, operations),
-        "async" => async_(operations),
-        "async-coalesced" => async_coalesced(operations),
-        "echo-write" => serve(|client, bytes| {
-            client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent"))
-        }),
-        "echo-try" => serve(|client, bytes| client.try_write(bytes).map(drop)),
-        "pipe-echo" => sockets::pipe_echo(),
-        "pipe-pump" => sockets::pipe_pump(operations),
-        "tcp-pump" => sockets::tcp_pump(operations),
-        "udp-echo" => sockets::udp_echo(operations),
-        "udp-flood" => sockets::udp_flood(operations),
-        "udp-flood-try" => sockets::udp_flood_try(operations),
-        "udp-transfer" => sockets::udp_transfer(operations),
-        "pool-work" | "pool-stat" | "pool-read" | "pool-open" => pool::run(program, handles, operations),
-        "spawn" => spawn::run(handles, operations),
-        _ => return Err(format!("there is no workload {program:?}")),
+/// A program for [`PROGRAMS`].
+macro_rules! program {
+    ($name:literal, $call:expr) => {
+        ($name, |handles, operations| -> io::Result<Spent> {
+            let call: fn(usize, usize) -> Result<Spent> = $call;
+            Ok(call(handles, operations)?)
+        })
     };
-    let Spent { cpu, time } = measured.map_err(|error| format!("{program}: {error}"))?;
-    println!("{cpu} {time}");
-    Ok(())
 }
 
-/// What the measured part of a workload took, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Spent {
-    cpu: i64,
-    time: i64,
-}
-
-/// Runs the part of a workload that is measured: callgrind knows it by its name.
-#[inline(never)]
-pub(crate) fn timed_section(part: impl FnOnce() -> Result<()>) -> Result<Spent> {
-    let (start, start_cpu) = (time_of(ClockId::Monotonic), time_of(ClockId::ProcessCPUTime));
-    part()?;
-    Ok(Spent { cpu: time_of(ClockId::ProcessCPUTime) - start_cpu, time: time_of(ClockId::Monotonic) - start })
-}
-
-fn time_of(clock: ClockId) -> i64 {
-    let time = clock_gettime(clock);
-    time.tv_sec * 1_000_000_000 + time.tv_nsec
-}
+pub(crate) const PROGRAMS: &[Program] = &[
+    program!("turn", |_, operations| turn(operations)),
+    program!("idle", idle),
+    program!("timer-insert", |handles, operations| timers("timer-insert", handles, operations)),
+    program!("timer-fire", |handles, operations| timers("timer-fire", handles, operations)),
+    program!("timer-cancel", |handles, operations| timers("timer-cancel", handles, operations)),
+    program!("timer-rearm", |handles, operations| timers("timer-rearm", handles, operations)),
+    program!("async", |_, operations| async_(operations)),
+    program!("async-coalesced", |_, operations| async_coalesced(operations)),
+    program!("echo-write", |_, _| serve(|client, bytes| {
+        client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent"))
+    })),
+    program!("echo-try", |_, _| serve(|client, bytes| client.try_write(bytes).map(drop))),
+    program!("accept", |_, operations| accept(operations)),
+    program!("pipe-echo", |_, _| sockets::pipe_echo()),
+    program!("pipe-pump", |_, operations| sockets::pipe_pump(operations)),
+    program!("tcp-pump", |_, operations| sockets::tcp_pump(operations)),
+    program!("udp-echo", |_, operations| sockets::udp_echo(operations)),
+    program!("udp-flood", |_, operations| sockets::udp_flood(operations)),
+    program!("udp-flood-try", |_, operations| sockets::udp_flood_try(operations)),
+    program!("udp-transfer", |_, operations| sockets::udp_transfer(operations)),
+    program!("pool-work", |depth, operations| pool::run("pool-work", depth, operations)),
+    program!("pool-stat", |depth, operations| pool::run("pool-stat", depth, operations)),
+    program!("pool-read", |depth, operations| pool::run("pool-read", depth, operations)),
+    program!("pool-open", |depth, operations| pool::run("pool-open", depth, operations)),
+    program!("spawn", spawn::run),
+];
 
 pub(crate) fn timed_run(lp: &Loop) -> Result<Spent> {
     timed_section(|| lp.run(Mode::Default).map(drop))
@@ -177,8 +166,8 @@ fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<Spent> {
     let lp = Loop::new()?;
     let server = Tcp::new(&lp)?;
     let clients = Rc::new(Cell::new(0));
-    server.bind((Ipv4Addr::LOCALHOST, 0).into())?;
-    server.listen(512, move |server, connection| {
+    server.bind(ANY_PORT.into())?;
+    server.listen(BACKLOG, move |server, connection| {
         let client = connection.and_then(|()| server.accept()).expect("the client connects");
         let (server, clients) = (server.clone(), Rc::clone(&clients));
         clients.set(clients.get() + 1);
@@ -195,24 +184,23 @@ fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<Spent> {
         });
         reading.expect("a new connection can be read");
     })?;
-    println!("{}", server.local_addr()?.port());
-    stdout().flush()?;
+    tell_port(server.local_addr()?.port())?;
     timed_run(&lp)
 }
 
-/// The numbers of `next_random` in `c/bench.h`.
-#[derive(Clone, Copy)]
-pub(crate) struct Random(u32);
-
-impl Default for Random {
-    fn default() -> Self {
-        Random(12345)
-    }
-}
-
-impl Random {
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        u64::from(self.0 >> 8) % bound
-    }
+/// Closes each connection as it comes.
+fn accept(operations: usize) -> Result<Spent> {
+    let lp = Loop::new()?;
+    let server = Tcp::new(&lp)?;
+    let mut left = operations;
+    server.bind(ANY_PORT.into())?;
+    server.listen(BACKLOG, move |server, connection| {
+        left -= 1;
+        connection
+            .and_then(|()| server.accept()?.close())
+            .and_then(|()| if left == 0 { server.close() } else { Ok(()) })
+            .expect("the client connects");
+    })?;
+    tell_port(server.local_addr()?.port())?;
+    timed_run(&lp)
 }

@@ -1,4 +1,4 @@
-//! Measures oxuv beside libuv and beside a bare epoll program. README.md says how to read it.
+//! Measures oxuv beside libuv, tokio, mio, monoio and a bare epoll program. README.md says how to read it.
 
 #![forbid(unsafe_code)]
 
@@ -9,11 +9,18 @@ mod client;
 mod contestant;
 mod front;
 mod measure;
+mod options;
+mod peers;
 mod pool;
 mod profile;
+mod program;
+mod report;
+mod results;
+mod sleeps;
 mod sockets;
 mod spawn;
 mod table;
+mod tasks;
 mod workload;
 
 use std::process::{Command, ExitCode, Stdio};
@@ -21,23 +28,27 @@ use std::process::{Command, ExitCode, Stdio};
 use build::Programs;
 use contestant::Contestant;
 use measure::Measurement;
+use options::Options;
+use report::{Machine, Report};
+use results::Figure;
 use workload::Workload;
 
-const USAGE: &str =
-    "usage: oxuv-bench [--quick] [--only=CONTESTANT,...] [--at=WORKLOAD,...] [--ring=CONTESTANT,...] [GROUP ...]
+const USAGE: &str = "\
+usage: oxuv-bench [--quick] [--rounds=N] [--only=CONTESTANT,...] [--at=WORKLOAD,...] [--ring=CONTESTANT,...] [--write] [GROUP ...]
        oxuv-bench profile CONTESTANT WORKLOAD
        oxuv-bench check [--update-baseline]
 
-groups:      instructions (with allocations), syscalls, times; all unless given
-contestants: rust, c, libuv, epoll
-workloads:   README.md lists them";
+groups:      instructions (with allocations), syscalls, times, memory; all unless given
+contestants: rust, futures, c, libuv, tokio, mio, monoio-ring, monoio-epoll, epoll
+workloads:   README.md lists them
+--write:     the results go into docs/comparison.md, .json and .svg, too";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["run", program, handles, operations] => match (handles.parse(), operations.parse()) {
-            (Ok(handles), Ok(operations)) => front::run(program, handles, operations),
+        ["run", contestant, program, handles, operations] => match (handles.parse(), operations.parse()) {
+            (Ok(handles), Ok(operations)) => program::run(contestant, program, handles, operations),
             _ => Err(format!("{handles:?} and {operations:?} are not both numbers")),
         },
         ["profile", contestant, workload] => profile(contestant, workload),
@@ -68,52 +79,40 @@ fn check(update: bool) -> Result<(), String> {
     }
     needs("valgrind")?;
     needs("strace")?;
-    let contestants = Contestant::ALL.to_vec();
-    let measurement = Measurement { programs: build::build()?, contestants, workloads: Vec::new(), quick: true };
-    baseline::check(&measurement, update)
+    baseline::check(&measurement(build::build()?, Options::parse(&[])?), update)
+}
+
+fn measurement(programs: Programs, options: Options) -> Measurement {
+    let Options { contestants, workloads, groups, ring, rounds, is_quick, .. } = options;
+    Measurement { programs: Programs { ring, ..programs }, contestants, workloads, groups, rounds, is_short: is_quick }
 }
 
 fn measure(words: &[&str]) -> Result<(), String> {
-    let (mut contestants, mut workloads) = (Contestant::ALL.to_vec(), Workload::ALL.iter().collect::<Vec<_>>());
-    let (mut quick, mut groups, mut ring) = (false, Vec::new(), None);
-    for &word in words {
-        if let Some(names) = word.strip_prefix("--only=") {
-            contestants = names.split(',').map(Contestant::from_name).collect::<Result<_, _>>()?;
-        } else if let Some(names) = word.strip_prefix("--at=") {
-            workloads = names.split(',').map(Workload::from_name).collect::<Result<_, _>>()?;
-        } else if let Some(names) = word.strip_prefix("--ring=") {
-            let names = names.split(',').filter(|&name| name != "none");
-            ring = Some(names.map(Contestant::from_name).collect::<Result<_, _>>()?);
-        } else {
-            match word {
-                "--quick" => quick = true,
-                "instructions" | "syscalls" | "times" => groups.push(word),
-                _ => return Err(format!("{word:?} is unknown\n{USAGE}")),
-            }
-        }
-    }
-    let wants = |group| groups.is_empty() || groups.contains(&group);
-    for (group, tool) in [("instructions", "valgrind"), ("syscalls", "strace")] {
-        if wants(group) {
-            needs(tool)?;
-        }
-    }
+    let options = Options::parse(words).map_err(|error| format!("{error}\n{USAGE}"))?;
+    options.groups.iter().filter_map(|group| group.tool()).try_for_each(needs)?;
     if cfg!(debug_assertions) {
         eprintln!("oxuv-bench: not a release build; the numbers mean little");
     }
-    let programs = Programs { ring, ..build::build()? };
-    let measurement = Measurement { programs, contestants, workloads, quick };
+    let is_written = options.is_written;
+    let mut machine = Machine::look();
+    let measurement = measurement(build::build()?, options);
     println!("{}", measurement.programs.how);
-    if wants("instructions") {
-        measurement.instructions()?;
+    let results = measurement.run()?;
+    machine.look_again();
+    for figure in Figure::ALL {
+        if let Some(table) = table::markdown(&results, figure) {
+            println!("\n{}\n\n{table}", figure.title());
+        }
     }
-    if wants("syscalls") {
-        measurement.system_calls()?;
+    if is_written {
+        let report =
+            Report { results: &results, machine: &machine, how: &measurement.programs.how, rounds: measurement.rounds };
+        report.write()?;
     }
-    if wants("times") {
-        measurement.times()?;
+    match &results.failures[..] {
+        [] => Ok(()),
+        failures => Err(format!("not everything could be measured:\n{}", failures.join("\n"))),
     }
-    Ok(())
 }
 
 /// A clear word before anything is built.

@@ -1,5 +1,6 @@
-//! The groups of measurements, a table each.
+//! The measurements: row by row, all contestants at one workload after the other.
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::baseline::Counts;
@@ -7,46 +8,112 @@ use crate::build::Programs;
 use crate::callgrind;
 use crate::client::{self, Outcome};
 use crate::contestant::Contestant;
-use crate::table::Table;
+use crate::results::{Cell, Results, Row};
 use crate::workload::{Medium, Traffic, Workload};
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Group {
+    Instructions,
+    SystemCalls,
+    Times,
+    Memory,
+}
+
+impl Group {
+    pub(crate) const ALL: [Group; 4] = [Group::Instructions, Group::SystemCalls, Group::Times, Group::Memory];
+
+    pub(crate) fn from_name(name: &str) -> Option<Group> {
+        match name {
+            "instructions" => Some(Group::Instructions),
+            "syscalls" => Some(Group::SystemCalls),
+            "times" => Some(Group::Times),
+            "memory" => Some(Group::Memory),
+            _ => None,
+        }
+    }
+
+    /// The program that is needed for it.
+    pub(crate) fn tool(self) -> Option<&'static str> {
+        match self {
+            Group::Instructions => Some("valgrind"),
+            Group::SystemCalls => Some("strace"),
+            Group::Times | Group::Memory => None,
+        }
+    }
+}
 
 pub(crate) struct Measurement {
     pub(crate) programs: Programs,
     pub(crate) contestants: Vec<Contestant>,
     pub(crate) workloads: Vec<&'static Workload>,
-    pub(crate) quick: bool,
+    pub(crate) groups: Vec<Group>,
+    /// How often each is timed, after one time that does not count.
+    pub(crate) rounds: usize,
+    /// With half of the operations.
+    pub(crate) is_short: bool,
 }
 
 impl Measurement {
-    /// Counts that do not wobble: instructions and allocations, from the same runs.
-    pub(crate) fn instructions(&self) -> Result<(), String> {
-        let mut instructions =
-            Table::new("User instructions per operation (and as a part of libuv's)", &self.contestants);
-        let mut allocations = Table::new("Allocations per operation", &self.contestants);
-        for &workload in self.workloads.iter().filter(|workload| workload.counted.is_some()) {
-            let profiles =
-                self.of_each(workload, |contestant| callgrind::profile(contestant, &self.programs, workload))?;
-            let values = |count: fn(&callgrind::Profile) -> f64| -> Vec<Option<f64>> {
-                profiles.iter().map(|profile| profile.as_ref().map(count)).collect()
-            };
-            instructions.numbers(workload.title, &values(callgrind::Profile::instructions));
-            allocations.numbers(workload.title, &values(callgrind::Profile::allocations));
+    pub(crate) fn run(&self) -> Result<Results, String> {
+        let all_cores = sched_getaffinity(None).map_err(|error| format!("which cores are there? {error}"))?;
+        let one_core = last_core(all_cores)?;
+        allow_many_descriptors();
+        let mut results = Results { contestants: self.contestants.clone(), rows: Vec::new(), failures: Vec::new() };
+        for (nth, &workload) in self.workloads.iter().enumerate() {
+            eprintln!("{} of {}: {}", nth + 1, self.workloads.len(), workload.name);
+            let cores = if workload.threads.is_some() { all_cores } else { one_core };
+            sched_setaffinity(None, &cores).map_err(|error| format!("cannot choose cores: {error}"))?;
+            let mut row = Row { workload, cells: vec![Cell::default(); self.contestants.len()] };
+            for &group in &self.groups {
+                self.measure(group, &mut row, &mut results.failures);
+            }
+            results.rows.push(row);
         }
-        instructions.print();
-        allocations.print();
-        Ok(())
+        Ok(results)
     }
 
-    pub(crate) fn system_calls(&self) -> Result<(), String> {
-        let mut table = Table::new("System calls per operation", &self.contestants);
-        for &workload in &self.workloads {
-            let Some((short, long)) = workload.counted else { continue };
-            let counts =
-                self.of_each(workload, |contestant| self.calls_per_operation(contestant, workload, short, long))?;
-            table.numbers(workload.title, &counts);
+    /// Fills in a row what belongs to a group. Whoever fails has no place in it, and the others go on.
+    fn measure(&self, group: Group, row: &mut Row, failures: &mut Vec<String>) {
+        let workload = row.workload;
+        let mut of_each = |cells: &mut Vec<Cell>, what: &mut dyn FnMut(Contestant, &mut Cell) -> Result<(), String>| {
+            let takes_part = |(each, cell): &(&Contestant, &mut Cell)| each.can(workload) && !cell.has_failed;
+            for (&contestant, cell) in self.contestants.iter().zip(cells).filter(takes_part) {
+                if let Err(error) = what(contestant, cell) {
+                    eprintln!("{error}");
+                    *cell = Cell { has_failed: true, ..Cell::default() };
+                    failures.push(format!("{}, {}: {error}", contestant.title(), workload.title));
+                }
+            }
+        };
+        match (group, workload.counted, workload.with_fewer()) {
+            (Group::Instructions, Some(_), _) => of_each(&mut row.cells, &mut |contestant, cell| {
+                if contestant.runs_under_valgrind() {
+                    let profile = callgrind::profile(contestant, &self.programs, workload)?;
+                    cell.instructions = Some(profile.instructions());
+                    cell.allocations = Some(profile.allocations());
+                }
+                Ok(())
+            }),
+            (Group::SystemCalls, Some((short, long)), _) => of_each(&mut row.cells, &mut |contestant, cell| {
+                cell.system_calls = Some(self.calls_per_operation(contestant, workload, short, long)?);
+                Ok(())
+            }),
+            (Group::Times, _, None) => {
+                for round in 0..=self.rounds {
+                    of_each(&mut row.cells, &mut |contestant, cell| self.time(contestant, workload, round > 0, cell));
+                }
+            }
+            (Group::Memory, _, Some(fewer)) => of_each(&mut row.cells, &mut |contestant, cell| {
+                let peak = |workload: &Workload| {
+                    let command = contestant.command(&[], &self.programs, workload, workload.handles);
+                    client::run(command, workload, workload.handles).map(|run| run.peak as f64)
+                };
+                cell.memory = Some((peak(workload)? - peak(&fewer)?) / (workload.handles - fewer.handles) as f64);
+                Ok(())
+            }),
+            _ => {}
         }
-        table.print();
-        Ok(())
     }
 
     /// All that is counted, for one contestant at one workload.
@@ -80,76 +147,28 @@ impl Measurement {
         total.and_then(|calls| calls.trim().parse().ok()).ok_or_else(|| format!("strace gives no total: {text}"))
     }
 
-    /// CPU time per operation, and operations per second where that is something else, round by round. All are on one core,
-    /// but for what is about threads.
-    pub(crate) fn times(&self) -> Result<(), String> {
-        let all_cores = sched_getaffinity(None).map_err(|error| format!("which cores are there? {error}"))?;
-        let one_core = last_core(all_cores)?;
-        let mut cpu =
-            Table::new("CPU time per operation in nanoseconds: median, ratio to libuv [quartiles]", &self.contestants);
-        let mut wall = Table::new(
-            "Requests, or pieces, or operations, per second: median, ratio to libuv [quartiles]",
-            &self.contestants,
-        );
-        for &workload in &self.workloads {
-            let operations = workload.timed;
-            let cores = if workload.threads.is_some() { all_cores } else { one_core };
-            sched_setaffinity(None, &cores).map_err(|error| format!("cannot choose cores: {error}"))?;
-            let mut rounds = Vec::new();
-            for _ in 0..if self.quick { 3 } else { 15 } {
-                rounds.push(self.of_each(workload, |contestant| {
-                    let command = contestant.command(&[], &self.programs, workload, operations);
-                    client::run(command, workload, operations)
-                })?);
-            }
-            cpu.texts(workload.title, self.ratios(&rounds, |run| run.cpu.as_nanos() as f64 / operations as f64));
+    /// CPU time per operation, and operations per second where that is something else.
+    fn time(&self, contestant: Contestant, workload: &Workload, counts: bool, cell: &mut Cell) -> Result<(), String> {
+        let operations = workload.operations(self.is_short);
+        let command = contestant.command(&[], &self.programs, workload, operations);
+        let Outcome { cpu, time, .. } = client::run(command, workload, operations)?;
+        if counts {
+            cell.cpu.push(cpu.as_nanos() as f64 / operations as f64);
             // A flood's end is not to be seen at the other end.
             let has_other_end = !matches!(workload.traffic, None | Some(Traffic::Drain(Medium::Udp)));
             if has_other_end || workload.threads.is_some() {
-                let rate = |run: &Outcome| operations as f64 / run.time.as_secs_f64();
-                wall.texts(workload.title, self.ratios(&rounds, rate));
+                cell.rate.push(operations as f64 / time.as_secs_f64());
             }
         }
-        cpu.print();
-        wall.print();
         Ok(())
-    }
-
-    /// For each contestant the median of a value, and the ratio to libuv's of the same round: median and quartiles.
-    fn ratios(&self, rounds: &[Vec<Option<Outcome>>], value: impl Fn(&Outcome) -> f64) -> Vec<String> {
-        let of = |round: &[Option<Outcome>], at: usize| round[at].as_ref().map(&value);
-        let libuv = self.contestants.iter().position(|&contestant| contestant == Contestant::Libuv);
-        let cell = |at: usize| {
-            let values: Vec<f64> = rounds.iter().filter_map(|round| of(round, at)).collect();
-            let ratio = |round: &Vec<Option<Outcome>>| Some(of(round, at)? / of(round, libuv?)?);
-            let ratios: Vec<f64> = rounds.iter().filter_map(ratio).collect();
-            if values.is_empty() {
-                return "-".to_owned();
-            }
-            let median = quantile(values, 0.5);
-            if Some(at) == libuv || ratios.is_empty() {
-                return format!("{median:.1}");
-            }
-            let [low, middle, high] = [0.25, 0.5, 0.75].map(|part| quantile(ratios.clone(), part));
-            format!("{median:.1} ({middle:.2} [{low:.2}, {high:.2}])")
-        };
-        (0..self.contestants.len()).map(cell).collect()
-    }
-
-    /// Measures all contestants; `None` for those that do not take part.
-    fn of_each<T>(
-        &self,
-        workload: &Workload,
-        mut measure: impl FnMut(Contestant) -> Result<T, String>,
-    ) -> Result<Vec<Option<T>>, String> {
-        let measure = |&contestant: &Contestant| contestant.can(workload).then(|| measure(contestant)).transpose();
-        self.contestants.iter().map(measure).collect()
     }
 }
 
-fn quantile(mut values: Vec<f64>, part: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[((values.len() - 1) as f64 * part).round() as usize]
+/// As many as may be: two thousand connections need as many in the client and in the server.
+fn allow_many_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where that fails, the workload says which it has not got.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// The last of these cores.

@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 use oxuv::fs::{self, File};
 use oxuv::{Loop, LoopRef, Mode, Result};
 
-use crate::front::{Random, Spent, timed_section};
+use crate::program::{Random, Spent, timed_section};
 
 const FOLDERS: usize = 16;
 const FILES: usize = 64;
-const LARGE: &str = "large";
+pub(crate) const LARGE: &str = "large";
 const LARGE_SIZE: usize = 16 << 20;
-const PIECE: usize = 4096;
+pub(crate) const PIECE: usize = 4096;
 
 static PATHS: LazyLock<Vec<String>> =
     LazyLock::new(|| (0..FOLDERS * FILES).map(|nth| format!("{}/{}", nth / FILES, nth % FILES)).collect());
@@ -31,6 +31,16 @@ pub(crate) fn make_tree(folder: &Path) -> std::io::Result<()> {
     PATHS.iter().try_for_each(|path| std::fs::write(folder.join(path), [b'x'; PIECE]))?;
     // The last, so that a tree with it is whole.
     std::fs::write(large, vec![b'x'; LARGE_SIZE])
+}
+
+/// The path that the request with this number is about, where none is chosen at random.
+pub(crate) fn path(nth: usize) -> &'static str {
+    &PATHS[nth * 7919 % PATHS.len()]
+}
+
+/// The same for a place of the large file.
+pub(crate) fn large_offset(nth: usize) -> u64 {
+    (nth * 7919 % (LARGE_SIZE / PIECE) * PIECE) as u64
 }
 
 /// Starts a request, which starts the next when it is done. The memory is for what is read.

@@ -1,12 +1,12 @@
 //! The workloads of `c/socket.c`: pipes, datagrams and bulk. The standard input is a socket.
 
 use std::cell::{Cell, RefCell};
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, OwnedFd};
+use std::net::{SocketAddr, UdpSocket};
 
 use oxuv::{Errno, Idle, Loop, Pipe, Result, Tcp, Udp, UdpOption};
 
-use crate::front::{Spent, timed_run};
+use crate::front::timed_run;
+use crate::program::{ANY_PORT, Spent, standard_input};
 
 const PIECE: &[u8] = &[b'x'; 64 * 1024];
 const DATAGRAM: &[u8] = &[b'x'; 64];
@@ -20,10 +20,6 @@ thread_local! {
     static PEER: Cell<Option<SocketAddr>> = const { Cell::new(None) };
     /// Who sends, and who receives.
     static TRANSFER: RefCell<Option<(Udp, Udp)>> = const { RefCell::new(None) };
-}
-
-fn standard_input() -> Result<OwnedFd> {
-    Ok(std::io::stdin().as_fd().try_clone_to_owned()?)
 }
 
 /// Counts down, and returns what is left.
@@ -164,7 +160,7 @@ pub(crate) fn udp_transfer(operations: usize) -> Result<Spent> {
     }
     let lp = Loop::new()?;
     let (sender, receiver) = (Udp::new(&lp)?, Udp::new(&lp)?);
-    receiver.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    receiver.bind(ANY_PORT.into())?;
     receiver.set(UdpOption::Coalesce(true))?;
     receiver.receive_start(|_, datagram| {
         take(&UNRECEIVED, 1);

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use oxuv::{Command, Loop, LoopRef, Mode, Result, Stdio};
 
-use crate::front::{Spent, timed_section};
+use crate::program::{Spent, timed_section};
 
 pub(crate) fn run(megabytes: usize, operations: usize) -> Result<Spent> {
     let memory = vec![1_u8; megabytes << 20];

@@ -17,15 +17,19 @@ pub(crate) struct Workload {
     /// The operations of the shorter and the longer of two runs whose counts are subtracted; `None`: it takes too long
     /// under callgrind, and the same at a smaller size says it.
     pub(crate) counted: Option<(usize, usize)>,
-    /// The operations of a run that is timed.
+    /// The operations of a run that is timed; those of a short one are half as many.
     pub(crate) timed: usize,
+    /// Only its memory is measured: what a run with so many handles needs is subtracted from what one with all of them does.
+    pub(crate) fewer: Option<usize>,
 }
 
 /// What a contestant's client does.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Traffic {
     /// It connects to the contestant's server. Each of the connections sends `depth` requests of `size` bytes at a time.
     Connections { connections: usize, size: usize, depth: usize },
+    /// It connects to the contestant's server, so many times before it waits for the server to hang up.
+    Visits { at_once: usize },
     /// The contestant's standard input is the end of a pair of sockets. At the other a request of 64 bytes is sent, and
     /// its answer awaited, again and again.
     PingPong(Medium),
@@ -51,13 +55,14 @@ const fn plain(name: &'static str, title: &'static str, short: usize, long: usiz
         threads: None,
         counted: Some((short, long)),
         timed,
+        fewer: None,
     }
 }
 
 const fn timers(name: &'static str, title: &'static str, program: &'static str, handles: usize) -> Workload {
     let counted = if handles > 10_000 { None } else { Some((handles, 3 * handles)) };
     let timed = if handles > 10_000 { handles } else { 20 * handles };
-    Workload { name, title, program, handles, traffic: None, threads: None, counted, timed }
+    Workload { program, handles, counted, ..plain(name, title, 0, 0, timed) }
 }
 
 const fn echo(
@@ -72,8 +77,10 @@ const fn echo(
     let rounds = if step < 500 { 500 } else { step };
     let traffic = Some(Traffic::Connections { connections, size, depth });
     let counted = Some((rounds / step * step, rounds / step * step + 5_000usize.div_ceil(step) * step));
-    let timed = 40_000usize.div_ceil(step) * step;
-    Workload { name, title, program, handles: connections, traffic, threads: None, counted, timed }
+    // So often that what it costs to come and to go is little beside it.
+    let (timed_rounds, least) = (40_000usize.div_ceil(step), if depth == 1 { 100 } else { 20 });
+    let timed = if timed_rounds < least { least } else { timed_rounds } * step;
+    Workload { program, handles: connections, traffic, counted, ..plain(name, title, 0, 0, timed) }
 }
 
 const fn socket(name: &'static str, title: &'static str, traffic: Traffic, timed: usize) -> Workload {
@@ -96,6 +103,18 @@ const fn pool(
 /// Children of a parent with so many megabytes in use. Valgrind gives a child memory of its own, so there are no counts.
 const fn spawn(name: &'static str, title: &'static str, megabytes: usize) -> Workload {
     Workload { program: "spawn", handles: megabytes, threads: Some(1), counted: None, ..plain(name, title, 0, 0, 300) }
+}
+
+/// Two runs that do the least, with few handles and with many.
+const fn memory(
+    name: &'static str,
+    title: &'static str,
+    program: &'static str,
+    few: usize,
+    many: usize,
+    traffic: Option<Traffic>,
+) -> Workload {
+    Workload { program, handles: many, traffic, counted: None, fewer: Some(few), ..plain(name, title, 0, 0, 0) }
 }
 
 impl Workload {
@@ -130,6 +149,11 @@ impl Workload {
         echo("echo-500-16", "echo: 500 x 64 B, 16 at a time", "echo-write", 500, 64, 16),
         echo("echo-500-4k", "echo: 500 x 4 KiB", "echo-write", 500, 4096, 1),
         echo("echo-500-4k-16", "echo: 500 x 4 KiB, 16 at a time", "echo-write", 500, 4096, 16),
+        echo("echo-2000", "echo: 2000 x 64 B", "echo-write", 2000, 64, 1),
+        echo("echo-2000-16", "echo: 2000 x 64 B, 16 at a time", "echo-write", 2000, 64, 16),
+        echo("echo-2000-4k", "echo: 2000 x 4 KiB", "echo-write", 2000, 4096, 1),
+        echo("echo-2000-4k-16", "echo: 2000 x 4 KiB, 16 at a time", "echo-write", 2000, 4096, 16),
+        socket("accept", "connection accepted and closed", Traffic::Visits { at_once: 50 }, 20_000),
         socket("pipe-echo", "pipe, ping-pong: 64 B", Traffic::PingPong(Medium::Pipe), 40_000),
         socket("pipe-pump", "pipe, pump: 64 KiB", Traffic::Drain(Medium::Pipe), 16_384),
         socket("tcp-pump", "TCP, pump: 64 KiB", Traffic::Drain(Medium::Tcp), 16_384),
@@ -148,7 +172,49 @@ impl Workload {
         spawn("spawn-20m", "a child of 20 MB", 20),
         spawn("spawn-2g", "a child of 2 GB", 2000),
         plain("udp-transfer", "UDP, 100 sent and received: 64 B", 1_000, 11_000, 200_000),
+        memory(
+            "memory-connection",
+            "an idle connection",
+            "echo-write",
+            100,
+            2000,
+            Some(Traffic::Connections { connections: 2000, size: 64, depth: 1 }),
+        ),
+        memory("memory-timer", "a timer", "timer-insert", 10_000, 210_000, None),
     ];
+
+    /// The workload whose memory is subtracted, if it is that which is measured.
+    pub(crate) fn with_fewer(&self) -> Option<Workload> {
+        let handles = self.fewer?;
+        let traffic = match self.traffic {
+            Some(Traffic::Connections { size, depth, .. }) => {
+                Some(Traffic::Connections { connections: handles, size, depth })
+            }
+            traffic => traffic,
+        };
+        Some(Workload { handles, traffic, ..*self })
+    }
+
+    /// The operations of a run that is timed. All are done by all handles or connections equally often.
+    pub(crate) fn operations(&self, short: bool) -> usize {
+        let step = match self.traffic {
+            Some(Traffic::Connections { connections, depth, .. }) => connections * depth,
+            None if self.threads.is_none() => self.handles.max(1000),
+            _ => 100,
+        };
+        if short { (self.timed / 2).next_multiple_of(step) } else { self.timed }
+    }
+
+    /// What peers are measured at: 50 connections with a request of 64 bytes each, and what differs from that in one thing;
+    /// in all else there is no such choice.
+    pub(crate) fn is_for_peers(&self) -> bool {
+        match self.traffic {
+            Some(Traffic::Connections { connections, size, depth }) => {
+                [connections != 50, size != 64, depth != 1].iter().filter(|&&differs| differs).count() <= 1
+            }
+            _ => true,
+        }
+    }
 
     pub(crate) fn from_name(name: &str) -> Result<&'static Workload, String> {
         let found = Workload::ALL.iter().find(|workload| workload.name == name);
@@ -156,5 +222,60 @@ impl Workload {
             let names: Vec<&str> = Workload::ALL.iter().map(|workload| workload.name).collect();
             format!("there is no workload {name:?}, but {}", names.join(", "))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contestant::Contestant;
+
+    #[test]
+    fn names_and_titles_are_told_apart() {
+        for of in [|workload: &Workload| workload.name, |workload: &Workload| workload.title] {
+            let mut all: Vec<_> = Workload::ALL.iter().map(of).collect();
+            all.sort_unstable();
+            assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{all:?}");
+        }
+    }
+
+    #[test]
+    fn every_program_of_a_contestant_is_measured() {
+        for contestant in Contestant::ALL {
+            for (name, _) in contestant.programs() {
+                let is_measured = |workload: &&Workload| workload.program == *name && contestant.can(workload);
+                assert!(Workload::ALL.iter().any(|workload| is_measured(&workload)), "{}: {name}", contestant.title());
+            }
+        }
+        assert!(Workload::ALL.iter().all(|workload| Contestant::Rust.can(workload)));
+    }
+
+    #[test]
+    fn all_handles_have_as_many_operations_in_a_short_run_as_well() {
+        for workload in Workload::ALL.iter().filter(|workload| workload.fewer.is_none()) {
+            let [long, short] = [false, true].map(|short| workload.operations(short));
+            assert!(0 < short && short <= long, "{}", workload.name);
+            if let Some(Traffic::Connections { connections, depth, .. }) = workload.traffic {
+                assert_eq!([long % (connections * depth), short % (connections * depth)], [0, 0], "{}", workload.name);
+            } else if workload.threads.is_none() {
+                assert_eq!([long % workload.handles, short % workload.handles], [0, 0], "{}", workload.name);
+            }
+        }
+    }
+
+    #[test]
+    fn peers_are_measured_at_what_differs_in_one_thing() {
+        let at = |name| Workload::from_name(name).unwrap().is_for_peers();
+        let names = ["echo-1", "echo-50", "echo-500", "echo-2000", "echo-50-16", "echo-50-4k", "turn", "accept"];
+        assert_eq!(names.map(at), [true; 8]);
+        assert_eq!(["echo-1-16", "echo-500-4k", "echo-50-4k-16", "echo-2000-16"].map(at), [false; 4]);
+    }
+
+    #[test]
+    fn a_smaller_one_has_fewer_connections_as_well() {
+        let fewer = Workload::from_name("memory-connection").unwrap().with_fewer().unwrap();
+        assert_eq!(fewer.handles, 100);
+        assert_eq!(fewer.traffic, Some(Traffic::Connections { connections: 100, size: 64, depth: 1 }));
+        assert_eq!(Workload::from_name("turn").unwrap().with_fewer(), None);
     }
 }

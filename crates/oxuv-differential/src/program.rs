@@ -95,8 +95,8 @@ impl Program {
                 }
             }
         }
-        for _ in 0..4 + random.below(20) {
-            if random.chance(250) {
+        for _ in 0..8 + random.below(24) {
+            if random.chance(330) {
                 outside.push(run(&mut random));
             } else {
                 outside.push(action(&mut random, &handles, None));
@@ -230,6 +230,8 @@ fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &st
             1..4 if is_once(name) && own.is_some() => format!("stop {name}"),
             1..4 if is_once(name) => format!("start_once {name} one"),
             1..4 => format!("start {name} {}", pick(random, &["one", "two"])),
+            // What comes while a batch is worked off, libuv may tell in the next one.
+            _ if own.is_some() => format!("stop {name}"),
             _ => format!("raise {}", pick(random, &["one", "two"])),
         },
         "mailbox" => match random.below(8) {

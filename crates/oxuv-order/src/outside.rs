@@ -2,7 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixDatagram, UnixStream};
@@ -122,10 +122,18 @@ struct Directory(PathBuf);
 impl Directory {
     fn new() -> Directory {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("oxuv-order-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).unwrap();
-        Directory(path)
+        loop {
+            let name = format!("oxuv-order-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
+            let path = std::env::temp_dir().join(name);
+            match std::fs::create_dir(&path) {
+                // Of a process of this number that was killed.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => {
+                    made.unwrap();
+                    return Directory(path);
+                }
+            }
+        }
     }
 }
 

@@ -42,9 +42,8 @@ impl Position {
         if !is_asked.load(Relaxed) || !is_asked.swap(false, AcqRel) {
             return;
         }
-        let asked = host(ctx).hooks().frames.clone().restore(ctx).and_then(|frames| frames.call::<_, Vec<String>>(()));
         // Without memory for it nothing is known.
-        let found = asked.catch(ctx).unwrap_or_default();
+        let found: Vec<String> = host(ctx).observing(ctx, "frames").catch(ctx).unwrap_or_default();
         *frames.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         bell.notify_all();
     }

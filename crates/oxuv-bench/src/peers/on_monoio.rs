@@ -1,0 +1,104 @@
+//! The workloads on monoio: by a ring, and by epoll, which it calls legacy.
+
+use std::io;
+use std::os::unix::net::UnixStream as StdUnixStream;
+
+use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
+use monoio::net::{TcpListener, UnixStream};
+use monoio::{Driver, IoUringDriver, LegacyDriver, Runtime, RuntimeBuilder};
+
+use crate::program::{ANY_PORT, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+
+pub(crate) const ON_RING: &[Program] = &[
+    ("echo-write", |connections, _| echo(ring()?, connections)),
+    ("accept", |_, operations| accept(ring()?, operations)),
+    ("pipe-echo", |_, _| pipe_echo(ring()?)),
+    ("pipe-pump", |_, operations| pipe_pump(ring()?, operations)),
+];
+
+pub(crate) const ON_EPOLL: &[Program] = &[
+    ("echo-write", |connections, _| echo(epoll()?, connections)),
+    ("accept", |_, operations| accept(epoll()?, operations)),
+    ("pipe-echo", |_, _| pipe_echo(epoll()?)),
+    ("pipe-pump", |_, operations| pipe_pump(epoll()?, operations)),
+];
+
+fn ring() -> io::Result<Runtime<IoUringDriver>> {
+    RuntimeBuilder::<IoUringDriver>::new().build()
+}
+
+fn epoll() -> io::Result<Runtime<LegacyDriver>> {
+    RuntimeBuilder::<LegacyDriver>::new().build()
+}
+
+/// A server, and what it does.
+fn serve<D: Driver>(
+    mut runtime: Runtime<D>,
+    what: impl AsyncFnOnce(TcpListener) -> io::Result<()>,
+) -> io::Result<Spent> {
+    let listener = runtime.block_on(async { TcpListener::bind(ANY_PORT) })?;
+    tell_port(listener.local_addr()?.port())?;
+    timed_section(|| runtime.block_on(what(listener)))
+}
+
+fn echo<D: Driver>(runtime: Runtime<D>, connections: usize) -> io::Result<Spent> {
+    serve(runtime, async |listener| {
+        let mut clients = Vec::with_capacity(connections);
+        for _ in 0..connections {
+            let (stream, _) = listener.accept().await?;
+            clients.push(monoio::spawn(answer(stream)));
+        }
+        for client in clients {
+            client.await?;
+        }
+        Ok(())
+    })
+}
+
+/// Until the other end hangs up. The buffer goes to the kernel and comes back, for each read and each write.
+async fn answer(mut stream: impl AsyncReadRent + AsyncWriteRentExt) -> io::Result<()> {
+    let mut room: Vec<u8> = Vec::with_capacity(ROOM);
+    loop {
+        let (count, bytes) = stream.read(room).await;
+        if count? == 0 {
+            return Ok(());
+        }
+        let (written, bytes) = stream.write_all(bytes).await;
+        written?;
+        room = bytes;
+    }
+}
+
+fn accept<D: Driver>(runtime: Runtime<D>, operations: usize) -> io::Result<Spent> {
+    serve(runtime, async |listener| {
+        for _ in 0..operations {
+            drop(listener.accept().await?);
+        }
+        Ok(())
+    })
+}
+
+fn open_pipe() -> io::Result<UnixStream> {
+    let pipe = StdUnixStream::from(standard_input()?);
+    pipe.set_nonblocking(true)?;
+    UnixStream::from_std(pipe)
+}
+
+fn pipe_echo<D: Driver>(mut runtime: Runtime<D>) -> io::Result<Spent> {
+    timed_section(|| runtime.block_on(async { answer(open_pipe()?).await }))
+}
+
+fn pipe_pump<D: Driver>(mut runtime: Runtime<D>, operations: usize) -> io::Result<Spent> {
+    timed_section(|| {
+        runtime.block_on(async {
+            let mut pipe = open_pipe()?;
+            let mut piece = vec![b'x'; ROOM];
+            for _ in 0..operations {
+                let (written, bytes) = pipe.write_all(piece).await;
+                written?;
+                piece = bytes;
+            }
+            Ok(())
+        })
+    })
+}

@@ -1,0 +1,178 @@
+//! The workloads on tokio, with its runtime of one thread.
+
+use std::io;
+use std::net::{TcpListener as StdTcpListener, TcpStream as StdTcpStream, UdpSocket as StdUdpSocket};
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::pin::Pin;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{unconstrained, yield_now};
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::on_tokio_threads::{open, read, spawn, stat, work_of_nothing};
+use crate::program::{ANY_PORT, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::sleeps::{self, Sleeper};
+
+pub(crate) const PROGRAMS: &[Program] = &[
+    ("turn", |_, operations| turn(operations)),
+    ("timer-insert", |timers, operations| sleeps::insert(&runtime()?, timers, operations)),
+    ("timer-fire", |timers, operations| sleeps::fire(&runtime()?, timers, operations)),
+    ("timer-cancel", |timers, operations| sleeps::cancel(&runtime()?, timers, operations)),
+    ("timer-rearm", |timers, operations| sleeps::put_off(&runtime()?, timers, operations)),
+    ("echo-write", |connections, _| echo(connections)),
+    ("accept", |_, operations| accept(operations)),
+    ("pipe-echo", |_, _| pipe_echo()),
+    ("pipe-pump", |_, operations| pipe_pump(operations)),
+    ("tcp-pump", |_, operations| tcp_pump(operations)),
+    ("udp-echo", |_, operations| udp_echo(operations)),
+    ("udp-flood", |_, operations| udp_flood(operations)),
+    ("pool-work", work_of_nothing),
+    ("pool-stat", stat),
+    ("pool-read", read),
+    ("pool-open", open),
+    ("spawn", spawn),
+];
+
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// Nothing else is to be run, so the runtime looks for events each time.
+fn turn(operations: usize) -> io::Result<Spent> {
+    let runtime = runtime()?;
+    timed_section(|| {
+        runtime.block_on(async {
+            for _ in 0..operations {
+                yield_now().await;
+            }
+            Ok(())
+        })
+    })
+}
+
+impl Sleeper for Runtime {
+    type Sleep = Sleep;
+
+    fn sleep(&self, time: Duration) -> Sleep {
+        sleep(time)
+    }
+
+    fn reset(&self, sleep: Pin<&mut Sleep>, time: Duration) {
+        sleep.reset(Instant::now() + time);
+    }
+
+    /// A task's budget is not the subject.
+    fn wait_for<T>(&self, future: impl Future<Output = T>) -> T {
+        self.block_on(unconstrained(future))
+    }
+}
+
+/// A server, and what it does.
+fn serve(what: impl AsyncFnOnce(TcpListener) -> io::Result<()>) -> io::Result<Spent> {
+    let runtime = runtime()?;
+    let listener = StdTcpListener::bind(ANY_PORT)?;
+    tell_port(listener.local_addr()?.port())?;
+    listener.set_nonblocking(true)?;
+    let listener = runtime.block_on(async { TcpListener::from_std(listener) })?;
+    timed_section(|| runtime.block_on(what(listener)))
+}
+
+fn echo(connections: usize) -> io::Result<Spent> {
+    serve(async |listener| {
+        let mut clients = Vec::with_capacity(connections);
+        for _ in 0..connections {
+            let (stream, _) = listener.accept().await?;
+            clients.push(tokio::spawn(answer(stream)));
+        }
+        for client in clients {
+            client.await??;
+        }
+        Ok(())
+    })
+}
+
+/// Until the other end hangs up.
+async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
+    let mut room = vec![0; ROOM];
+    loop {
+        match stream.read(&mut room).await? {
+            0 => return Ok(()),
+            count => stream.write_all(&room[..count]).await?,
+        }
+    }
+}
+
+fn accept(operations: usize) -> io::Result<Spent> {
+    serve(async |listener| {
+        for _ in 0..operations {
+            drop(listener.accept().await?);
+        }
+        Ok(())
+    })
+}
+
+async fn pump(mut stream: impl AsyncWrite + Unpin, operations: usize) -> io::Result<()> {
+    for _ in 0..operations {
+        stream.write_all(&[b'x'; ROOM]).await?;
+    }
+    Ok(())
+}
+
+fn open_pipe() -> io::Result<UnixStream> {
+    let pipe = StdUnixStream::from(standard_input()?);
+    pipe.set_nonblocking(true)?;
+    UnixStream::from_std(pipe)
+}
+
+fn pipe_echo() -> io::Result<Spent> {
+    let runtime = runtime()?;
+    timed_section(|| runtime.block_on(async { answer(open_pipe()?).await }))
+}
+
+fn pipe_pump(operations: usize) -> io::Result<Spent> {
+    let runtime = runtime()?;
+    timed_section(|| runtime.block_on(async { pump(open_pipe()?, operations).await }))
+}
+
+fn tcp_pump(operations: usize) -> io::Result<Spent> {
+    let runtime = runtime()?;
+    let stream = StdTcpStream::from(standard_input()?);
+    stream.set_nonblocking(true)?;
+    timed_section(|| runtime.block_on(async { pump(TcpStream::from_std(stream)?, operations).await }))
+}
+
+fn udp_echo(operations: usize) -> io::Result<Spent> {
+    let runtime = runtime()?;
+    let socket = StdUdpSocket::from(standard_input()?);
+    socket.set_nonblocking(true)?;
+    let mut room = vec![0; ROOM];
+    timed_section(|| {
+        runtime.block_on(async {
+            let socket = UdpSocket::from_std(socket)?;
+            for _ in 0..operations {
+                let (count, peer) = socket.recv_from(&mut room).await?;
+                socket.send_to(&room[..count], peer).await?;
+            }
+            Ok(())
+        })
+    })
+}
+
+fn udp_flood(operations: usize) -> io::Result<Spent> {
+    let runtime = runtime()?;
+    let socket = StdUdpSocket::from(standard_input()?);
+    let (_, peer) = socket.recv_from(&mut [0])?;
+    socket.set_nonblocking(true)?;
+    timed_section(|| {
+        runtime.block_on(async {
+            let socket = UdpSocket::from_std(socket)?;
+            for _ in 0..operations {
+                socket.send_to(&[b'x'; 64], peer).await?;
+            }
+            Ok(())
+        })
+    })
+}
