@@ -10,7 +10,7 @@ use std::fmt;
 
 use crate::kernel::Kernel;
 use crate::slots::Walk;
-use crate::{Alive, Buffers, Core, Event, Key, Kind, Lane, Phase};
+use crate::{Alive, Buffers, Core, Event, Key, Kind, Lane, Metrics, Phase, Why};
 
 /// One wait of the poll phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,23 +23,28 @@ pub struct Wait {
     pub timeout: Option<u64>,
     /// How many descriptors were ready.
     pub ready: usize,
+    /// How much of it was idle, as [`Core::idle_time`] has it: all, or nothing where the loop only looked.
+    pub idle: u64,
+    /// What the loop has counted, as [`Core::metrics`] has it.
+    pub metrics: Metrics,
 }
 
-/// A job of the pool that was run, in nanoseconds of the loop's clock.
+/// A job that was run, in nanoseconds of the loop's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// The lane it was in.
-    pub lane: Lane,
+    /// The lane of the pool that it was in; `None` if the kernel did it, by io_uring.
+    pub lane: Option<Lane>,
     /// When it was submitted.
     pub queued: u64,
-    /// When a thread began it.
+    /// When a thread began it, or the kernel was told of it.
     pub started: u64,
-    /// When it was over.
+    /// When it was over, or the loop found the kernel's answer.
     pub finished: u64,
 }
 
-/// Is told what a loop does. All calls are on the loop's thread, outside of callbacks; times are nanoseconds of the loop's
-/// clock, `CLOCK_MONOTONIC`.
+/// Is told what a loop does. All calls are on the loop's thread, outside of callbacks but for what is made; times are nanoseconds of
+/// the loop's clock, `CLOCK_MONOTONIC`. Reading that is much of what observing costs, so what follows another without anything
+/// between them has the same time.
 ///
 /// It must not panic. What it does takes time of the loop's.
 pub trait Observer<U>: fmt::Debug {
@@ -53,11 +58,13 @@ pub trait Observer<U>: fmt::Debug {
     fn wait_begun(&mut self, timeout: Option<u64>, at: u64);
 
     /// The loop has waited. Phase: poll.
-    fn waited(&mut self, wait: Wait);
+    fn waited(&mut self, wait: &Wait);
 
-    /// A callback is due: for what takes time, such as to find out its name, and is not to count as the callback's.
-    fn callback_due(&mut self, event: &Event<U>) {
+    /// A callback is due: for what takes time, such as to find out its name, and is not to count as the callback's. True if that
+    /// was done.
+    fn callback_due(&mut self, event: &Event<U>) -> bool {
         let _ = event;
+        false
     }
 
     /// A callback is about to begin. `depth` is 1, and more by one for each callback that runs the loop and is under way.
@@ -70,16 +77,26 @@ pub trait Observer<U>: fmt::Debug {
     fn job_done(&mut self, job: Job);
 
     /// The run is over.
-    fn run_ended(&mut self, at: u64);
+    fn run_ended(&mut self, metrics: &Metrics, at: u64);
+
+    /// A handle was made. Outside of callbacks of the loop's, too; the program is in the call that makes it.
+    fn handle_made(&mut self, key: Key, at: u64) {
+        let _ = (key, at);
+    }
+
+    /// The same for a job that was submitted, by its front's value.
+    fn job_made(&mut self, user: &U, at: u64) {
+        let _ = (user, at);
+    }
 
     /// Whether to tell it now what keeps the loop alive. Asked after each wait.
     fn asks_why_alive(&mut self) -> bool {
         false
     }
 
-    /// One of what keeps the loop alive; `None` when it has been told of all.
-    fn keeper(&mut self, keeper: Option<&Alive<U>>) {
-        let _ = keeper;
+    /// One of what keeps the loop alive, or open, at this time; `None` when it has been told of all.
+    fn keeper(&mut self, why: Why, keeper: Option<&Alive<U>>, at: u64) {
+        let _ = (why, keeper, at);
     }
 }
 
@@ -93,6 +110,8 @@ pub(crate) struct Told {
     /// The phase, and the number of its turn.
     phase: Option<Phase>,
     turn: u64,
+    /// When the clock was last read.
+    at: u64,
 }
 
 impl Told {
@@ -296,9 +315,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let depth = told.callbacks;
         told.callbacks = depth.saturating_sub(1);
         if depth > 0 {
-            let now = self.kernel.now();
+            told.at = self.kernel.now();
             if let Some(observer) = &mut self.observing {
-                observer.callback_ended(depth, now);
+                observer.callback_ended(depth, told.at);
             }
         }
         self.turn.phase
@@ -312,20 +331,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.tell_phase(self.turn.phase);
         }
         let Some(observer) = &mut self.observing else { return event };
+        let told = &mut self.turn.told;
         if let Some(event) = &event {
-            observer.callback_due(event);
-        }
-        let now = self.kernel.now();
-        if let Some(event) = &event {
-            let told = &mut self.turn.told;
+            let is_late = observer.callback_due(event);
+            // In other phases nothing is between a callback and the next.
+            let has_worked = matches!(self.turn.phase, Phase::Poll | Phase::Pending | Phase::PendingAfterPoll);
+            if is_late || has_worked {
+                told.at = self.kernel.now();
+            }
             told.callbacks += 1;
             told.phase_under_way = Some(self.turn.phase);
             self.turn.phase = Phase::Told;
             self.slots.put_walk_by();
-            observer.callback_begun(event, told.callbacks, now);
+            observer.callback_begun(event, told.callbacks, told.at);
         } else {
+            told.at = self.kernel.now();
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
-            observer.run_ended(now);
+            let metrics = self.counts.metrics(self.turn.count);
+            observer.run_ended(&metrics, told.at);
         }
         event
     }
@@ -340,13 +363,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return;
         }
         told.phase = Some(phase);
-        let now = self.kernel.now();
+        told.at = told.at.max(self.now);
         let Some(observer) = &mut self.observing else { return };
         if is_new {
             told.turn = turn;
-            observer.turn_begun(turn, now);
+            observer.turn_begun(turn, told.at);
         }
-        observer.phase_begun(phase, now);
+        observer.phase_begun(phase, told.at);
     }
 
     /// The next idle, prepare or check handle of the phase under way.
@@ -362,28 +385,54 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         })
     }
 
-    /// As [`Core::wait_unobserved`], and tells of it; and of the jobs that have come back meanwhile.
+    /// Waits, and measures it, and tells an observer of it; and of the jobs that have come back meanwhile.
     #[cold]
-    pub(crate) fn wait_observed(&mut self, timeout: Option<u64>) {
-        self.tell_phase(Phase::Poll);
+    #[inline(never)]
+    pub(crate) fn wait_measured(&mut self, timeout: Option<u64>) {
+        if self.is_observed() {
+            self.tell_phase(Phase::Poll);
+        }
         let begun = self.kernel.now();
         if let Some(observer) = &mut self.observing {
             observer.wait_begun(timeout, begun);
         }
-        self.wait_unobserved(timeout);
+        let is_idle = timeout != Some(0);
+        if is_idle {
+            self.counts.begin_idle(begun);
+        }
+        self.wait_now(timeout);
+        let ended = self.now;
+        if is_idle {
+            self.counts.end_idle(ended);
+        }
         if let Some(observer) = &mut self.observing {
-            observer.waited(Wait { begun, ended: self.now, timeout, ready: self.poll.len });
+            self.turn.told.at = ended;
+            let idle = if is_idle { ended.saturating_sub(begun) } else { 0 };
+            let metrics = self.counts.metrics(self.turn.count);
+            observer.waited(&Wait { begun, ended, timeout, ready: self.poll.len, idle, metrics });
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
             if observer.asks_why_alive() {
-                self.tell_keepers();
+                self.tell_keepers(Why::Alive);
             }
         }
     }
 
-    fn tell_keepers(&mut self) {
+    /// Tells the observer, if there is one, what keeps the loop alive, or open.
+    pub fn tell_keepers(&mut self, why: Why) {
         let Some(mut observer) = self.observing.take() else { return };
-        self.why_alive(|keeper| observer.keeper(Some(&keeper)));
-        observer.keeper(None);
+        let now = self.kernel.now();
+        self.keepers(why, |keeper| observer.keeper(why, Some(&keeper), now));
+        observer.keeper(why, None, now);
         self.observing = Some(observer);
+    }
+
+    /// A new handle, by what the phases and the kernel need of it; [`Slots::reserve`](crate::slots::Slots::reserve) goes before.
+    #[inline]
+    pub(crate) fn add_handle(&mut self, kind: Kind, state: u32, user: U) -> Key {
+        let key = self.slots.insert(kind, state, user);
+        if let Some(observer) = &mut self.observing {
+            observer.handle_made(key, self.now);
+        }
+        key
     }
 }

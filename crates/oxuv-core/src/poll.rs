@@ -89,7 +89,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.go_on_with_changes();
         self.set_deadline(timeout);
         if self.counts.measures_idle {
-            self.wait_measured(timeout)
+            self.wait_twice(timeout)
         } else {
             self.wait(timeout)
         }
@@ -202,7 +202,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// As [`Core::wait`], and sees whether events were there before.
     #[cold]
-    fn wait_measured(&mut self, timeout: Option<u64>) {
+    fn wait_twice(&mut self, timeout: Option<u64>) {
         self.wait(Some(0));
         self.counts.were_waiting = self.poll.len > 0;
         if self.poll.len == 0 && timeout != Some(0) && self.poll.fault.is_none() {
@@ -212,26 +212,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Waits up to `timeout` nanoseconds, over interruptions by signal handlers, and measures it where that is wanted.
     fn wait(&mut self, timeout: Option<u64>) {
-        if self.is_observed() {
-            return self.wait_observed(timeout);
-        }
-        self.wait_unobserved(timeout);
-    }
-
-    #[inline]
-    pub(crate) fn wait_unobserved(&mut self, timeout: Option<u64>) {
-        let is_measured = self.counts.measures_idle && timeout != Some(0);
-        if is_measured {
-            self.counts.begin_idle(self.now);
-        }
-        self.wait_now(timeout);
-        if is_measured {
-            self.counts.end_idle(self.now);
+        if self.is_observed() || self.counts.measures_idle {
+            self.wait_measured(timeout)
+        } else {
+            self.wait_now(timeout)
         }
     }
 
-    #[inline(always)] // Of its two callers one is in every turn.
-    fn wait_now(&mut self, timeout: Option<u64>) {
+    #[inline(always)] // Of its callers one is in every turn.
+    pub(crate) fn wait_now(&mut self, timeout: Option<u64>) {
         self.poll.at = 0;
         let waited = self.kernel.wait(timeout);
         self.update_time();

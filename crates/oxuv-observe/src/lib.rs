@@ -8,8 +8,11 @@
 
 mod inquiry;
 mod numbers;
+mod prometheus;
 mod recorder;
 mod settings;
+#[cfg(feature = "tracing")]
+mod spans;
 mod text;
 mod trace;
 pub mod view;

@@ -1,32 +1,28 @@
 //! Counts and distributions of what a loop does.
 
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hdrhistogram::Histogram;
-use oxuv_core::{CallbackKind, ObservedJob as Job, Wait};
+use oxuv_core::{CallbackKind, Metrics, ObservedJob as Job, Wait};
 
 /// Numbers of one loop or several, for any thread to read: a clone is another way to the same.
+///
+/// They begin when the loop is observed. What a loop counts and measures itself, turns, events and the time that it waits, they
+/// have from there: see [`Core::metrics`](oxuv_core::Core::metrics).
 #[derive(Debug, Clone)]
 pub struct Numbers(Arc<Mutex<Counts>>);
 
 #[derive(Debug)]
-struct Counts {
-    turns: u64,
+pub(crate) struct Counts {
+    pub(crate) metrics: Metrics,
     /// Nanoseconds.
-    idle: u64,
-    busy: u64,
-    /// Until when the time is shared out among the two; `None` outside of a run.
-    counted: Option<u64>,
-    kinds: [OfKind; CallbackKind::ALL.len()],
-    lanes: [OfKind; 3],
-    /// How long jobs have waited for a thread.
-    queued: u64,
-    turn_begun: Option<u64>,
-    /// The waits within the turn.
-    waited: u64,
-    turn_times: Histogram<u64>,
-    delays: Histogram<u64>,
+    pub(crate) idle: u64,
+    pub(crate) busy: u64,
+    pub(crate) kinds: [OfKind; CallbackKind::ALL.len()],
+    pub(crate) lanes: [OfKind; 3],
+    pub(crate) ring: OfKind,
+    pub(crate) turn_times: Histogram<u64>,
+    pub(crate) delays: Histogram<u64>,
 }
 
 /// How many, and how long all together.
@@ -102,26 +98,30 @@ impl Numbers {
         // The bounds are constants that it takes.
         let histogram = || Histogram::new_with_max(LONGEST, 3).expect("bounds that a histogram takes");
         Numbers(Arc::new(Mutex::new(Counts {
-            turns: 0,
+            metrics: Metrics::default(),
             idle: 0,
             busy: 0,
-            counted: None,
             kinds: Default::default(),
             lanes: Default::default(),
-            queued: 0,
-            turn_begun: None,
-            waited: 0,
+            ring: OfKind::default(),
             turn_times: histogram(),
             delays: histogram(),
         })))
     }
 
+    /// Turns and events, as the loop itself counts them.
+    #[doc(alias = "uv_metrics_info")]
+    pub fn metrics(&self) -> Metrics {
+        self.with(|counts| counts.metrics)
+    }
+
     /// The turns that have begun.
     pub fn turns(&self) -> u64 {
-        self.with(|counts| counts.turns)
+        self.metrics().turns
     }
 
     /// The nanoseconds in which the loop has waited for events, outside of which it ran something.
+    #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle(&self) -> u64 {
         self.with(|counts| counts.idle)
     }
@@ -150,6 +150,11 @@ impl Numbers {
         self.with(|counts| counts.lanes)
     }
 
+    /// The operations on files that the kernel has done by io_uring.
+    pub fn ring(&self) -> OfKind {
+        self.with(|counts| counts.ring)
+    }
+
     /// How long turns take, without what they wait.
     pub fn turn_times(&self) -> Delays {
         self.with(|counts| Delays::of(&counts.turn_times))
@@ -161,112 +166,95 @@ impl Numbers {
         self.with(|counts| Delays::of(&counts.delays))
     }
 
-    /// All of it as Prometheus reads it (text format 0.0.4); times in seconds.
-    pub fn prometheus(&self) -> String {
-        self.with(|counts| counts.prometheus())
+    #[inline]
+    pub(crate) fn with<T>(&self, ask: impl FnOnce(&mut Counts) -> T) -> T {
+        ask(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A loop's part of [`Numbers`], which others may have a part of, too.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    numbers: Numbers,
+    /// What the loop had counted when it was last added; `None` before the first turn.
+    metrics: Option<Metrics>,
+    /// Until when the time is shared out among idle and busy; `None` outside of a run.
+    counted: Option<u64>,
+    turn_begun: Option<u64>,
+    /// Of the turn.
+    idle: u64,
+}
+
+impl Tally {
+    pub(crate) fn new(numbers: Numbers) -> Tally {
+        Tally { numbers, metrics: None, counted: None, turn_begun: None, idle: 0 }
     }
 
-    pub(crate) fn turn_begun(&self, at: u64) {
-        self.with(|counts| {
-            counts.end_turn(at);
-            counts.turns += 1;
-            counts.turn_begun = Some(at);
-            counts.waited = 0;
-            counts.counted.get_or_insert(at);
-        });
+    pub(crate) fn turn_begun(&mut self, number: u64, at: u64) {
+        self.end_turn(at);
+        self.turn_begun = Some(at);
+        self.counted.get_or_insert(at);
+        self.metrics.get_or_insert(Metrics { turns: number - 1, ..Metrics::default() });
     }
 
-    pub(crate) fn waited(&self, wait: &Wait) {
-        self.with(|counts| {
-            counts.busy_until(wait.begun);
-            let length = wait.ended.saturating_sub(wait.begun);
-            counts.idle += length;
-            counts.waited += length;
-            counts.counted = Some(wait.ended);
+    pub(crate) fn waited(&mut self, wait: &Wait) {
+        let counted = self.counted.replace(wait.ended).unwrap_or(wait.begun);
+        self.idle += wait.idle;
+        let more = self.count(&wait.metrics);
+        self.numbers.with(|counts| {
+            counts.add(&more);
+            counts.idle += wait.idle;
+            counts.busy += wait.ended.saturating_sub(counted).saturating_sub(wait.idle);
         });
     }
 
     pub(crate) fn callback(&self, kind: CallbackKind, duration: u64) {
-        self.with(|counts| {
+        self.numbers.with(|counts| {
             counts.kinds[kind as usize].add(duration);
             counts.delays.saturating_record(duration);
         });
     }
 
     pub(crate) fn job(&self, job: &Job) {
-        self.with(|counts| {
-            counts.lanes[job.lane as usize].add(job.finished.saturating_sub(job.started));
-            counts.queued += job.started.saturating_sub(job.queued);
+        let duration = job.finished.saturating_sub(job.started);
+        self.numbers.with(|counts| match job.lane {
+            Some(lane) => counts.lanes[lane as usize].add(duration),
+            None => counts.ring.add(duration),
         });
     }
 
-    pub(crate) fn run_ended(&self, at: u64) {
-        self.with(|counts| {
-            counts.end_turn(at);
-            counts.busy_until(at);
-            counts.counted = None;
+    pub(crate) fn run_ended(&mut self, metrics: &Metrics, at: u64) {
+        self.end_turn(at);
+        let busy = self.counted.take().map_or(0, |counted| at.saturating_sub(counted));
+        let more = self.count(metrics);
+        self.numbers.with(|counts| {
+            counts.add(&more);
+            counts.busy += busy;
         });
     }
 
-    fn with<T>(&self, ask: impl FnOnce(&mut Counts) -> T) -> T {
-        ask(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    fn end_turn(&mut self, at: u64) {
+        if let Some(begun) = self.turn_begun.take() {
+            let time = at.saturating_sub(begun).saturating_sub(std::mem::take(&mut self.idle));
+            self.numbers.with(|counts| counts.turn_times.saturating_record(time));
+        }
+    }
+
+    /// What the loop has counted since the last time.
+    fn count(&mut self, now: &Metrics) -> Metrics {
+        let before = self.metrics.replace(*now).unwrap_or(*now);
+        Metrics {
+            turns: now.turns - before.turns,
+            events: now.events - before.events,
+            events_waiting: now.events_waiting - before.events_waiting,
+        }
     }
 }
 
 impl Counts {
-    fn end_turn(&mut self, at: u64) {
-        if let Some(begun) = self.turn_begun.take() {
-            self.turn_times.saturating_record(at.saturating_sub(begun).saturating_sub(self.waited));
-        }
+    fn add(&mut self, more: &Metrics) {
+        self.metrics.turns += more.turns;
+        self.metrics.events += more.events;
+        self.metrics.events_waiting += more.events_waiting;
     }
-
-    fn busy_until(&mut self, at: u64) {
-        if let Some(counted) = self.counted {
-            self.busy += at.saturating_sub(counted);
-            self.counted = Some(at);
-        }
-    }
-
-    fn prometheus(&self) -> String {
-        let mut text = String::new();
-        counter(&mut text, "oxuv_turns_total", "Turns of the loop", &[("", self.turns as f64)]);
-        counter(&mut text, "oxuv_idle_seconds_total", "Time waiting for events", &[("", seconds(self.idle))]);
-        counter(&mut text, "oxuv_busy_seconds_total", "Time running something", &[("", seconds(self.busy))]);
-        let kinds = |of: fn(&OfKind) -> f64| {
-            let kind = |kind: CallbackKind| (format!("{{kind=\"{}\"}}", kind.name()), of(&self.kinds[kind as usize]));
-            CallbackKind::ALL.map(kind)
-        };
-        counter(&mut text, "oxuv_callbacks_total", "Callbacks called", &kinds(|of| of.count as f64));
-        counter(&mut text, "oxuv_callback_seconds_total", "Time in callbacks", &kinds(|of| seconds(of.total)));
-        let lane = |nth: usize, value| (format!("{{lane=\"{}\"}}", ["work", "fast_io", "slow_io"][nth]), value);
-        let jobs: Vec<_> = self.lanes.iter().enumerate().map(|(nth, lane_)| lane(nth, lane_.count as f64)).collect();
-        counter(&mut text, "oxuv_jobs_total", "Jobs that threads have run", &jobs);
-        let times: Vec<_> = self.lanes.iter().enumerate().map(|(nth, of)| lane(nth, seconds(of.total))).collect();
-        counter(&mut text, "oxuv_job_seconds_total", "Time of threads in jobs", &times);
-        summary(&mut text, "oxuv_turn_seconds", "Time of a turn without waiting", &self.turn_times);
-        summary(&mut text, "oxuv_delay_seconds", "Time that a callback holds others up", &self.delays);
-        text
-    }
-}
-
-fn seconds(nanoseconds: u64) -> f64 {
-    nanoseconds as f64 / 1e9
-}
-
-fn counter(text: &mut String, name: &str, help: &str, values: &[(impl AsRef<str>, f64)]) {
-    // Writing to memory does not fail.
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
-    for (labels, value) in values {
-        let _ = writeln!(text, "{name}{} {value}", labels.as_ref());
-    }
-}
-
-fn summary(text: &mut String, name: &str, help: &str, of: &Histogram<u64>) {
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} summary");
-    for quantile in [0.5, 0.9, 0.99, 0.999] {
-        let value = seconds(of.value_at_quantile(quantile));
-        let _ = writeln!(text, "{name}{{quantile=\"{quantile}\"}} {value}");
-    }
-    let sum = of.mean() * of.len() as f64 / 1e9;
-    let _ = writeln!(text, "{name}_sum {sum}\n{name}_count {}", of.len());
 }

@@ -3,20 +3,34 @@
 use std::fmt;
 use std::time::Duration;
 
-use oxuv_core::{Alive, CallbackKind, Event, ObservedJob as Job, Observer, Phase, Wait};
+use oxuv_core::{Alive, CallbackKind, Event, Key, Metrics, ObservedJob as Job, Observer, Phase, Wait, Why};
 
 use crate::inquiry::Inquiry;
+use crate::numbers::Tally;
 use crate::settings::{Settings, SlowCallback};
+#[cfg(feature = "tracing")]
+use crate::spans::Spans;
 use crate::text::short;
 use crate::trace::{Details, Span, Track};
 
 /// Knows where callbacks are from.
 pub trait Origins<U> {
-    /// The same of something that keeps the loop alive.
-    fn origin_of_keeper(&mut self, keeper: &Alive<U>, to: &mut Vec<u8>);
+    /// Writes what else is known at this time of something that keeps the loop alive, behind what the core knows: since when it is
+    /// there, and where it is from.
+    fn describe(&mut self, keeper: &Alive<U>, at: u64, to: &mut String);
 
     /// Writes where the callback of this event, which is about to begin, is from: a file and a line, or a symbol.
     fn origin(&mut self, event: &Event<U>, to: &mut Vec<u8>);
+
+    /// A handle was made at this time; the program is in the call that makes it.
+    fn handle_made(&mut self, key: Key, at: u64) {
+        let _ = (key, at);
+    }
+
+    /// The same for a job, by its front's value.
+    fn job_made(&mut self, user: &U, at: u64) {
+        let _ = (user, at);
+    }
 }
 
 /// Knows of none.
@@ -24,7 +38,7 @@ pub trait Origins<U> {
 pub struct NoOrigins;
 
 impl<U> Origins<U> for NoOrigins {
-    fn origin_of_keeper(&mut self, _: &Alive<U>, _: &mut Vec<u8>) {}
+    fn describe(&mut self, _: &Alive<U>, _: u64, _: &mut String) {}
 
     fn origin(&mut self, _: &Event<U>, _: &mut Vec<u8>) {}
 }
@@ -40,6 +54,11 @@ pub struct Recorder<U> {
     wait: Option<Span>,
     /// Callbacks that are under way.
     depth: usize,
+    tally: Option<Tally>,
+    #[cfg(feature = "tracing")]
+    spans: Option<Spans>,
+    /// Somebody wants to know where callbacks are from.
+    wants_origins: bool,
     /// Where the one that begins is from.
     origin: Vec<u8>,
     /// What keeps the loop alive, while it is being told.
@@ -74,8 +93,24 @@ impl<U> Recorder<U> {
     /// One that does what the settings say, for one loop.
     pub fn new(settings: Settings, origins: Box<dyn Origins<U>>) -> Recorder<U> {
         let number = settings.trace.as_ref().map_or(0, |trace| trace.add_loop());
-        let (levels, origin, keepers) = (Vec::new(), Vec::new(), Vec::new());
-        Recorder { settings, origins, number, levels, wait: None, depth: 0, origin, keepers }
+        let tally = settings.numbers.clone().map(Tally::new);
+        let wants_origins = settings.trace.is_some() || settings.slow.is_some() || settings.pulse.is_some();
+        #[cfg(feature = "tracing")]
+        let wants_origins = wants_origins || settings.tracing;
+        Recorder {
+            #[cfg(feature = "tracing")]
+            spans: settings.tracing.then(Spans::default),
+            settings,
+            origins,
+            number,
+            levels: Vec::new(),
+            wait: None,
+            depth: 0,
+            tally,
+            wants_origins,
+            origin: Vec::new(),
+            keepers: Vec::new(),
+        }
     }
 
     /// The run under way.
@@ -122,8 +157,12 @@ impl<U> Observer<U> for Recorder<U> {
     fn turn_begun(&mut self, number: u64, at: u64) {
         self.end_phase(true, at);
         self.level().turn = self.begin(Track::Phases, "turn", "turn", at, &[("number", number)]);
-        if let Some(numbers) = &self.settings.numbers {
-            numbers.turn_begun(at);
+        if let Some(tally) = &mut self.tally {
+            tally.turn_begun(number, at);
+        }
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &mut self.spans {
+            spans.turn_begun(self.depth, number);
         }
     }
 
@@ -137,19 +176,24 @@ impl<U> Observer<U> for Recorder<U> {
         self.wait = self.begin(Track::Phases, "wait", "wait", at, timeout.as_slice());
     }
 
-    fn waited(&mut self, wait: Wait) {
+    fn waited(&mut self, wait: &Wait) {
         let span = self.wait.take();
         self.end(span, wait.ended);
-        if let Some(numbers) = &self.settings.numbers {
-            numbers.waited(&wait);
+        if let Some(tally) = &mut self.tally {
+            tally.waited(wait);
+        }
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &self.spans {
+            spans.waited(wait);
         }
     }
 
-    fn callback_due(&mut self, event: &Event<U>) {
-        if self.settings.trace.is_some() || self.settings.slow.is_some() || self.settings.pulse.is_some() {
+    fn callback_due(&mut self, event: &Event<U>) -> bool {
+        if self.wants_origins {
             self.origin.clear();
             self.origins.origin(event, &mut self.origin);
         }
+        self.wants_origins
     }
 
     fn callback_begun(&mut self, event: &Event<U>, depth: u32, at: u64) {
@@ -170,6 +214,10 @@ impl<U> Observer<U> for Recorder<U> {
         }
         self.levels[self.depth].callback = Some(open);
         self.depth += 1;
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &mut self.spans {
+            spans.callback_begun(self.depth, kind, handle, &short(&self.origin));
+        }
     }
 
     fn callback_ended(&mut self, depth: u32, at: u64) {
@@ -177,14 +225,22 @@ impl<U> Observer<U> for Recorder<U> {
         // Runs inside of it that were left without a word.
         self.levels.truncate(depth + 1);
         self.depth = depth;
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &mut self.spans {
+            spans.callback_ended(depth + 1);
+        }
         let Some(open) = self.level().callback.take() else { return };
         self.end(open.span, at);
         if let Some(pulse) = &self.settings.pulse {
-            pulse.callback_ended(at);
+            match depth.checked_sub(1).and_then(|outer| self.levels[outer].callback.as_ref()) {
+                // That one goes on, and has been at it since.
+                Some(outer) => pulse.callback_begun(outer.kind, &outer.origin, outer.begun),
+                None => pulse.callback_ended(),
+            }
         }
         let duration = at.saturating_sub(open.begun);
-        if let Some(numbers) = &self.settings.numbers {
-            numbers.callback(open.kind, duration);
+        if let Some(tally) = &self.tally {
+            tally.callback(open.kind, duration);
         }
         if self.is_slow(duration)
             && let Some((_, tell)) = &mut self.settings.slow
@@ -198,31 +254,43 @@ impl<U> Observer<U> for Recorder<U> {
         if let Some(trace) = &self.settings.trace {
             trace.job(self.number, &job);
         }
-        if let Some(numbers) = &self.settings.numbers {
-            numbers.job(&job);
+        if let Some(tally) = &self.tally {
+            tally.job(&job);
+        }
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &self.spans {
+            spans.job(&job);
         }
     }
 
-    fn run_ended(&mut self, at: u64) {
+    fn run_ended(&mut self, metrics: &Metrics, at: u64) {
         self.end_phase(true, at);
-        if let Some(numbers) = &self.settings.numbers {
-            numbers.run_ended(at);
+        if let Some(tally) = &mut self.tally {
+            tally.run_ended(metrics, at);
         }
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &mut self.spans {
+            spans.run_ended(self.depth);
+        }
+    }
+
+    fn handle_made(&mut self, key: Key, at: u64) {
+        self.origins.handle_made(key, at);
+    }
+
+    fn job_made(&mut self, user: &U, at: u64) {
+        self.origins.job_made(user, at);
     }
 
     fn asks_why_alive(&mut self) -> bool {
         self.settings.inquiry.as_ref().is_some_and(Inquiry::is_pending)
     }
 
-    fn keeper(&mut self, keeper: Option<&Alive<U>>) {
+    fn keeper(&mut self, why: Why, keeper: Option<&Alive<U>>, at: u64) {
         let Some(inquiry) = &self.settings.inquiry else { return };
-        let Some(keeper) = keeper else { return inquiry.answer(std::mem::take(&mut self.keepers)) };
+        let Some(keeper) = keeper else { return inquiry.answer(why, std::mem::take(&mut self.keepers)) };
         let mut line = keeper.to_string();
-        self.origin.clear();
-        self.origins.origin_of_keeper(keeper, &mut self.origin);
-        if !self.origin.is_empty() {
-            line = format!("{line}, from {}", short(&self.origin));
-        }
+        self.origins.describe(keeper, at, &mut line);
         self.keepers.push(line);
     }
 }

@@ -55,6 +55,10 @@ pub struct Settings {
     pub watchdog: Option<Watchdog>,
     /// Lets a watchdog know when callbacks begin and end.
     pub pulse: Option<Pulse>,
+    /// Tells the crate `tracing` of turns and callbacks as spans, and of waits and jobs as events, all of the target `oxuv`:
+    /// callbacks at the level debug, the rest at trace.
+    #[cfg(feature = "tracing")]
+    pub tracing: bool,
 }
 
 impl fmt::Debug for Settings {
@@ -67,7 +71,11 @@ impl fmt::Debug for Settings {
 impl Settings {
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        let Settings { trace, slow, numbers, inquiry, watchdog, pulse } = self;
+        #[cfg(feature = "tracing")]
+        if self.tracing {
+            return false;
+        }
+        let Settings { trace, slow, numbers, inquiry, watchdog, pulse, .. } = self;
         (trace.is_none() && slow.is_none() && numbers.is_none())
             && (inquiry.is_none() && watchdog.is_none() && pulse.is_none())
     }

@@ -62,7 +62,7 @@ impl Trace {
         let name = name.map_or_else(|| "a program".to_owned(), |name| name.to_string_lossy().into_owned());
         state.name("process_name", 0, &name);
         for lane in LANES {
-            state.name("thread_name", lane.1, &format!("pool: {}", lane.0));
+            state.name("thread_name", lane.1, lane.0);
         }
         // The first comma is for what is not there.
         Ok(Trace(Arc::new(Mutex::new(state))))
@@ -115,7 +115,7 @@ impl Trace {
     pub(crate) fn job(&self, of: u64, job: &Job) {
         self.with(|state| {
             state.jobs += 1;
-            let (_, track) = LANES[job.lane as usize];
+            let (_, track) = LANES[job.lane.map_or(LANES.len() - 1, |lane| lane as usize)];
             for (name, begun, ended) in [("queued", job.queued, job.started), ("runs", job.started, job.finished)] {
                 for (kind, at) in [("b", begun), ("e", ended)] {
                     state.head(kind, track, at);
@@ -137,8 +137,9 @@ impl Trace {
     }
 }
 
-/// The lanes of a pool and the numbers of their tracks.
-const LANES: [(&str, u64); 3] = [("work", 1), ("fast I/O", 2), ("slow I/O", 3)];
+/// The lanes of a pool by their numbers, then the kernel's ring, and the numbers of their tracks.
+const LANES: [(&str, u64); 4] =
+    [("pool: work", 1), ("pool: fast I/O", 2), ("pool: slow I/O", 3), ("io_uring: files", 4)];
 
 /// Before the first loop's tracks there is room for those of lanes.
 const FIRST_LOOP: u64 = 8;

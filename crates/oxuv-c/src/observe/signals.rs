@@ -1,50 +1,64 @@
-//! Asking the loops of a program, by a signal, why they are alive.
+//! Signals that have the loops asked, or their numbers written.
 //!
-//! The signal's handler wakes a thread of this module's, that has all loops asked. Each answers on its own thread when it
-//! has next waited; of one that is in a callback, the thread says which.
+//! The handler wakes a thread of this module's, which does it.
 
-use std::ffi::c_int;
+use std::ffi::{OsStr, c_int};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
 
-use oxuv_core::kernel::{Kernel as _, Wake};
 use oxuv_core::{Errno, Result};
-use oxuv_observe::{Inquiry, Pulse};
-use oxuv_os::{Thread, clock};
+use oxuv_os::Thread;
 
-use crate::loop_::{Loop, kernel::Kernel};
-use crate::observe::say;
+use super::{keepers, numbers};
 
-/// A loop that can be asked.
-struct Asked {
-    inquiry: Inquiry,
-    pulse: Pulse,
-    waker: <Kernel as oxuv_core::kernel::Kernel>::Waker,
+/// What is done when a signal comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Duty(u8);
+
+impl Duty {
+    /// The loops are asked why they are alive.
+    pub(super) const ASK: Duty = Duty(1);
+    /// Their numbers are written.
+    pub(super) const WRITE: Duty = Duty(2);
+    /// And the process is ended, as by the signal.
+    const END: Duty = Duty(4);
+
+    fn is_of(self, signal: c_int) -> bool {
+        DUTIES[signal as usize].load(Relaxed) & self.0 != 0
+    }
 }
 
-static LOOPS: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
+/// By the numbers of signals.
+static DUTIES: [AtomicU8; 65] = [const { AtomicU8::new(0) }; 65];
 
 /// The end of a pipe that the handler writes to, and the process whose it is.
 static BELL: AtomicI32 = AtomicI32::new(-1);
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
-/// So long the loops have for their answers.
-const PATIENCE: Duration = Duration::from_millis(500);
-
 /// What the thread has as its stack, in bytes.
 const STACK: usize = 256 * 1024;
 
-/// Has the loops asked when the signals come that this text speaks of.
+/// Has this done when a signal comes: by its name or number; or, for 1, before SIGINT or SIGTERM ends the process.
 ///
 /// EINVAL for what is no signal; EAGAIN, ENOMEM, EMFILE.
-pub(crate) fn begin(text: &str) -> Result<()> {
-    let (signals, ends): (&[c_int], bool) = match text {
-        "1" => (&[libc::SIGINT, libc::SIGTERM], true),
-        text => (&[number_of(text).ok_or(Errno::EINVAL)?], false),
-    };
+pub(super) fn begin(text: &OsStr, duty: Duty) -> Result<()> {
+    if text == "1" {
+        return [libc::SIGINT, libc::SIGTERM].iter().try_for_each(|&signal| attend_to(signal, duty.0 | Duty::END.0));
+    }
+    let signal = text.to_str().and_then(number_of).ok_or(Errno::EINVAL)?;
+    attend_to(signal, duty.0)
+}
+
+fn attend_to(signal: c_int, duties: u8) -> Result<()> {
+    if BELL.load(Relaxed) == -1 {
+        start_thread()?;
+    }
+    DUTIES[signal as usize].fetch_or(duties, Relaxed);
+    listen(signal)
+}
+
+fn start_thread() -> Result<()> {
     let mut ends_of_pipe = [-1; 2];
     // SAFETY: there is memory for both numbers.
     if unsafe { libc::pipe2(ends_of_pipe.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
@@ -54,8 +68,8 @@ pub(crate) fn begin(text: &str) -> Result<()> {
     // SAFETY: asks for a number.
     PROCESS.store(unsafe { libc::getpid() }, Relaxed);
     BELL.store(writer, Relaxed);
-    Thread::start(c"oxuv-why-alive", STACK, |(reader, ends)| attend(reader, ends), (reader, ends))?;
-    signals.iter().try_for_each(|&signal| listen(signal))
+    Thread::start(c"oxuv-signals", STACK, attend, reader)?;
+    Ok(())
 }
 
 /// The number of a signal by its name, with or without `SIG`, or by its number.
@@ -80,11 +94,12 @@ fn listen(signal: c_int) -> Result<()> {
         if libc::sigaction(signal, null_mut(), before.as_mut_ptr()) != 0 {
             return Err(last_error());
         }
-        if before.assume_init().sa_sigaction != libc::SIG_DFL {
+        let handler = ring as *const () as usize;
+        if ![libc::SIG_DFL, handler].contains(&before.assume_init().sa_sigaction) {
             return Ok(());
         }
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = ring as *const () as usize;
+        action.sa_sigaction = handler;
         action.sa_flags = libc::SA_RESTART;
         libc::sigfillset(&raw mut action.sa_mask);
         if libc::sigaction(signal, &raw const action, null_mut()) != 0 { Err(last_error()) } else { Ok(()) }
@@ -106,23 +121,8 @@ extern "C" fn ring(signal: c_int) {
     }
 }
 
-/// A loop that is to be asked from now on.
-pub(crate) fn add_loop(core: &Loop, pulse: Pulse) -> Option<Inquiry> {
-    let inquiry = Inquiry::new(|keepers| {
-        say(format_args!("the loop is alive because of {} handles and requests", keepers.len()));
-        keepers.iter().for_each(|keeper| say(format_args!("  {keeper}")));
-    });
-    let waker = core.kernel().waker();
-    let mut loops = LOOPS.lock().unwrap_or_else(PoisonError::into_inner);
-    // Those whose loop is gone have no other owner.
-    loops.retain(|asked| !asked.inquiry.is_orphaned());
-    loops.try_reserve(1).ok()?;
-    loops.push(Asked { inquiry: inquiry.clone(), pulse, waker });
-    Some(inquiry)
-}
-
-/// What the thread does: waits for signals, and asks.
-fn attend(reader: c_int, ends: bool) {
+/// What the thread does: waits for signals, and does what is to be done.
+fn attend(reader: c_int) {
     let mut signal = 0_u8;
     loop {
         // SAFETY: the end of a pipe that is this thread's, and memory for a byte.
@@ -131,32 +131,19 @@ fn attend(reader: c_int, ends: bool) {
             -1 if last_error() == Errno::EINTR => continue,
             _ => return,
         }
-        ask_all();
-        if ends {
+        let signal = c_int::from(signal);
+        if Duty::ASK.is_of(signal) {
+            keepers::ask_all();
+        }
+        if Duty::WRITE.is_of(signal) {
+            numbers::write();
+        }
+        if Duty::END.is_of(signal) {
             // SAFETY: ends the process as the signal would have.
             unsafe {
-                libc::signal(c_int::from(signal), libc::SIG_DFL);
-                libc::kill(libc::getpid(), c_int::from(signal));
+                libc::signal(signal, libc::SIG_DFL);
+                libc::kill(libc::getpid(), signal);
             }
-        }
-    }
-}
-
-fn ask_all() {
-    let mut loops = LOOPS.lock().unwrap_or_else(PoisonError::into_inner);
-    loops.retain(|asked| !asked.inquiry.is_orphaned());
-    for asked in &*loops {
-        asked.inquiry.ask();
-        asked.waker.wake();
-    }
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE && !loops.iter().all(|asked| asked.inquiry.is_answered()) {
-        clock::sleep(Duration::from_millis(5));
-    }
-    for asked in loops.iter().filter(|asked| !asked.inquiry.is_answered()) {
-        match asked.pulse.under_way() {
-            Some(stuck) => say(stuck),
-            None => say("a loop is not being run"),
         }
     }
 }
