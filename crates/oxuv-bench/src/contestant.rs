@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use crate::build::Programs;
-use crate::workload::Workload;
+use crate::workload::{Observed, Workload};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contestant {
@@ -62,10 +62,20 @@ impl Contestant {
                 command.env("OXUV_BENCH_SQPOLL", "1");
             }
         }
+        if let Some(observed) = workload.observed {
+            let variable = if observed == Observed::Numbers { "OXUV_METRICS" } else { "OXUV_TRACE" };
+            command.env(variable, programs.c.with_file_name("observed"));
+        }
         command
     }
 
     pub(crate) fn can(self, workload: &Workload) -> bool {
-        self != Contestant::Epoll || workload.program == "turn" || workload.traffic.is_some()
+        match self {
+            Contestant::Rust | Contestant::C => true,
+            Contestant::Libuv => workload.observed.is_none(),
+            Contestant::Epoll => {
+                workload.observed.is_none() && (workload.program == "turn" || workload.traffic.is_some())
+            }
+        }
     }
 }

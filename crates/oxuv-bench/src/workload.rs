@@ -14,11 +14,22 @@ pub(crate) struct Workload {
     pub(crate) traffic: Option<Traffic>,
     /// The threads of its pool, if it is about that; then it is timed on all cores, not on one.
     pub(crate) threads: Option<usize>,
+    /// Somebody looks on.
+    pub(crate) observed: Option<Observed>,
     /// The operations of the shorter and the longer of two runs whose counts are subtracted; `None`: it takes too long
     /// under callgrind, and the same at a smaller size says it.
     pub(crate) counted: Option<(usize, usize)>,
     /// The operations of a run that is timed.
     pub(crate) timed: usize,
+}
+
+/// What an observer does of a contestant's loops; libuv has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Observed {
+    /// It counts.
+    Numbers,
+    /// It writes a trace.
+    Trace,
 }
 
 /// What a contestant's client does.
@@ -49,15 +60,21 @@ const fn plain(name: &'static str, title: &'static str, short: usize, long: usiz
         handles: 1,
         traffic: None,
         threads: None,
+        observed: None,
         counted: Some((short, long)),
         timed,
     }
 }
 
+/// The same with somebody who looks on.
+const fn observed(name: &'static str, title: &'static str, observed: Observed, of: Workload) -> Workload {
+    Workload { name, title, observed: Some(observed), ..of }
+}
+
 const fn timers(name: &'static str, title: &'static str, program: &'static str, handles: usize) -> Workload {
     let counted = if handles > 10_000 { None } else { Some((handles, 3 * handles)) };
     let timed = if handles > 10_000 { handles } else { 20 * handles };
-    Workload { name, title, program, handles, traffic: None, threads: None, counted, timed }
+    Workload { name, title, program, handles, traffic: None, threads: None, observed: None, counted, timed }
 }
 
 const fn echo(
@@ -73,7 +90,7 @@ const fn echo(
     let traffic = Some(Traffic::Connections { connections, size, depth });
     let counted = Some((rounds / step * step, rounds / step * step + 5_000usize.div_ceil(step) * step));
     let timed = 40_000usize.div_ceil(step) * step;
-    Workload { name, title, program, handles: connections, traffic, threads: None, counted, timed }
+    Workload { name, title, program, handles: connections, traffic, threads: None, observed: None, counted, timed }
 }
 
 const fn socket(name: &'static str, title: &'static str, traffic: Traffic, timed: usize) -> Workload {
@@ -98,9 +115,12 @@ const fn spawn(name: &'static str, title: &'static str, megabytes: usize) -> Wor
     Workload { program: "spawn", handles: megabytes, threads: Some(1), counted: None, ..plain(name, title, 0, 0, 300) }
 }
 
+const TURN: Workload = plain("turn", "turn: one idle, one prepare, one check", 500, 5_500, 200_000);
+const ECHO: Workload = echo("echo-1", "echo: 1 x 64 B", "echo-write", 1, 64, 1);
+
 impl Workload {
     pub(crate) const ALL: &[Workload] = &[
-        plain("turn", "turn: one idle, one prepare, one check", 500, 5_500, 200_000),
+        TURN,
         Workload { program: "idle", ..plain("idle-1", "idle callback, alone", 500, 5_500, 200_000) },
         Workload {
             program: "idle",
@@ -118,7 +138,7 @@ impl Workload {
         plain("async", "async send and its callback", 500, 5_500, 200_000),
         plain("async-coalesced", "async send that finds one pending", 10_000, 110_000, 20_000_000),
         echo("echo-try", "echo, try_write: 1 x 64 B", "echo-try", 1, 64, 1),
-        echo("echo-1", "echo: 1 x 64 B", "echo-write", 1, 64, 1),
+        ECHO,
         echo("echo-1-16", "echo: 1 x 64 B, 16 at a time", "echo-write", 1, 64, 16),
         echo("echo-1-4k", "echo: 1 x 4 KiB", "echo-write", 1, 4096, 1),
         echo("echo-1-4k-16", "echo: 1 x 4 KiB, 16 at a time", "echo-write", 1, 4096, 16),
@@ -148,6 +168,16 @@ impl Workload {
         spawn("spawn-20m", "a child of 20 MB", 20),
         spawn("spawn-2g", "a child of 2 GB", 2000),
         plain("udp-transfer", "UDP, 100 sent and received: 64 B", 1_000, 11_000, 200_000),
+        observed("turn-observed", "turn, observed: numbers", Observed::Numbers, TURN),
+        observed("turn-traced", "turn, observed: a trace", Observed::Trace, TURN),
+        observed(
+            "fire-observed",
+            "timer fired, 10,000, observed: numbers",
+            Observed::Numbers,
+            timers("", "", "timer-fire", 10_000),
+        ),
+        observed("echo-observed", "echo: 1 x 64 B, observed: numbers", Observed::Numbers, ECHO),
+        observed("echo-traced", "echo: 1 x 64 B, observed: a trace", Observed::Trace, ECHO),
     ];
 
     pub(crate) fn from_name(name: &str) -> Result<&'static Workload, String> {

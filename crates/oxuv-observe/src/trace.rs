@@ -53,7 +53,8 @@ impl Trace {
     /// Begins a trace in this file, which is made, or made empty.
     ///
     /// # Errors
-    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file, such as a FIFO.
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file, such as a FIFO; EBUSY while another trace is
+    /// written to it, by this process or by another.
     pub fn create(path: &Path) -> Result<Trace> {
         let journal = Journal::create(path, b"[", b"\n]\n")?;
         let pid = u64::from(std::process::id());

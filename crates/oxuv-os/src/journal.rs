@@ -1,7 +1,7 @@
 //! A file that is complete at each moment, however the program ends.
 
 use std::ffi::c_void;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -44,15 +44,22 @@ impl Journal {
     /// that will be appended, this tail.
     ///
     /// # Errors
-    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what cannot be mapped, such as a FIFO.
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what cannot be mapped, such as a FIFO; EBUSY for one that is
+    /// another journal's, of this process or of another.
     pub fn create(path: &Path, head: &[u8], tail: &'static [u8]) -> Result<Journal> {
         if tail.len() > LONGEST_TAIL {
             return Err(Errno::EINVAL);
         }
         fork::count()?;
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(true).mode(0o644);
+        options.read(true).write(true).create(true).mode(0o644);
         let file = options.open(path).map_err(errno)?;
+        // To make it empty would end the other by SIGBUS.
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(Errno::EBUSY),
+            // A file system without locks has none to respect.
+            Ok(()) | Err(TryLockError::Error(_)) => file.set_len(0).map_err(errno)?,
+        }
         let window = map(&file, 0)?;
         let mut journal = Journal { file, window, begin: 0, used: 0, tail, forks: fork::forks() };
         journal.append(head)?;
@@ -203,5 +210,18 @@ mod tests {
         assert_eq!(journal.amend(u64::MAX, b"x"), Err(Errno::EINVAL));
         std::fs::remove_file(path).unwrap();
         assert_eq!(Journal::create(Path::new("/proc/nothing/x"), b"", b"").err(), Some(Errno::ENOENT));
+    }
+
+    #[test]
+    fn a_file_is_one_journals_at_a_time() {
+        let path = place("one");
+        let mut first = Journal::create(&path, b"[", b"]").unwrap();
+        first.append(b"first").unwrap();
+        assert_eq!(Journal::create(&path, b"[", b"]").err(), Some(Errno::EBUSY));
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("[first]"));
+        first.finish().unwrap();
+        drop(Journal::create(&path, b"(", b")").unwrap());
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("()"));
+        std::fs::remove_file(path).unwrap();
     }
 }

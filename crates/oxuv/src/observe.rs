@@ -72,7 +72,8 @@ impl LoopRef {
     /// any more.
     ///
     /// # Errors
-    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file; EINVAL when the loop is gone; EBUSY in an
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file; EBUSY while another trace is
+    /// written to it; EINVAL when the loop is gone; EBUSY in an
     /// observer's closure.
     pub fn trace(&self, path: impl AsRef<Path>) -> Result<Trace> {
         let trace = Trace::create(path.as_ref())?;

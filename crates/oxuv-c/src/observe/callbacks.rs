@@ -129,11 +129,13 @@ fn functions(backtrace: &Backtrace) -> Vec<String> {
         }
     }
     // What the program has called is an export; before it are functions of ours.
-    let is_export = |function: &String| function.split(' ').next().is_some_and(|name| name.starts_with("uv_"));
-    let export = functions.iter().position(is_export).map_or(0, |nth| nth + 1);
+    let is_export = |function: &&String| function.starts_with("uv_");
+    let ours = functions.iter().take_while(|function| !is_export(function)).count();
+    // An export may call another.
+    let exports = functions.iter().skip(ours).take_while(is_export).count();
     let main = functions.iter().position(|function| function.split(' ').next() == Some("main"));
     functions.truncate(main.map_or(usize::MAX, |nth| nth + 1));
-    functions.into_iter().skip(export).take(DEPTH).collect()
+    functions.into_iter().skip(ours + exports).take(DEPTH).collect()
 }
 
 /// The address of a callback, 0 for none.
