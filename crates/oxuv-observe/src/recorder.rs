@@ -294,3 +294,36 @@ impl<U> Observer<U> for Recorder<U> {
         self.keepers.push(line);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use oxuv_core::sim::{Faults, Sim};
+    use oxuv_core::{Config, Core, Mode, One};
+
+    use super::*;
+    use crate::Pulse;
+
+    #[test]
+    fn a_callback_is_under_way_also_when_one_within_it_has_come_and_gone() {
+        let mut core = Core::<_, u32, One<Vec<u8>>>::new(Sim::new(1, Faults::none()), Config::default()).unwrap();
+        let pulse = Pulse::default();
+        let settings = Settings { pulse: Some(pulse.clone()), ..Settings::default() };
+        core.observe(Some(Box::new(Recorder::new(settings, Box::new(NoOrigins)))));
+        let (outer, inner) = (core.timer_init(1).unwrap(), core.idle_init(2).unwrap());
+        core.timer_start(outer, 0, 0).unwrap();
+        core.begin(Mode::Default);
+        assert_eq!(core.next().map(|event| event.callback_kind()), Some(CallbackKind::Timer));
+        let suspended = core.suspend();
+        core.watcher_start(inner).unwrap();
+        core.begin(Mode::NoWait);
+        assert_eq!(core.next().map(|event| event.callback_kind()), Some(CallbackKind::Idle));
+        assert_eq!(pulse.under_way().unwrap().kind, CallbackKind::Idle);
+        core.watcher_stop(inner).unwrap();
+        assert_eq!(core.next(), None);
+        core.end().unwrap();
+        core.resume(suspended);
+        assert!(pulse.is_of_this_thread() && pulse.under_way().unwrap().kind == CallbackKind::Timer);
+        assert_eq!(core.next(), None);
+        assert!(pulse.under_way().is_none());
+    }
+}
