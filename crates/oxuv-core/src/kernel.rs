@@ -30,6 +30,7 @@ use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
+pub use oxuv_os::Room;
 pub use oxuv_os::datagram::{Batch, Datagram, Ecn, Queue, Received, SendOptions};
 pub use oxuv_os::fs::Listing;
 pub use oxuv_os::inotify::Only;
@@ -231,7 +232,7 @@ pub trait Kernel {
     ///
     /// # Errors
     /// EAGAIN when nothing has come; ECONNRESET and other failures of the connection.
-    fn recv<'a>(&mut self, fd: &Self::Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]>;
+    fn recv<'a>(&mut self, fd: &Self::Fd, room: Room<'a>) -> Result<&'a mut [u8]>;
 
     /// Sends as much of `buf` as the socket takes.
     ///
@@ -249,7 +250,7 @@ pub trait Kernel {
     ///
     /// # Errors
     /// EAGAIN when nothing has come; EIO for a terminal without a master.
-    fn read<'a>(&mut self, fd: &Self::Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]>;
+    fn read<'a>(&mut self, fd: &Self::Fd, room: Room<'a>) -> Result<&'a mut [u8]>;
 
     /// As [`Kernel::send`], to a descriptor that is no socket.
     ///
@@ -317,7 +318,7 @@ pub trait Kernel {
     fn recv_with_handles<'a>(
         &mut self,
         fd: &Self::Fd,
-        buf: &'a mut [MaybeUninit<u8>],
+        room: Room<'a>,
         handles: &mut VecDeque<Self::Fd>,
     ) -> Result<&'a mut [u8]>;
 
@@ -496,6 +497,12 @@ pub trait Kernel {
     /// # Errors
     /// ECHILD when that cannot be known (any more).
     fn wait_child(&mut self, child: &Self::Child) -> Result<Option<Exit>>;
+
+    /// Leaves children that have not ended to [`Kernel::wait_for_left`], of this kernel or another.
+    fn leave_children(&mut self, children: Vec<Self::Child>);
+
+    /// Waits for those of the children that were left which have ended by now.
+    fn wait_for_left(&mut self);
 
     /// Sends a child a signal; 0 only looks whether it is there.
     ///

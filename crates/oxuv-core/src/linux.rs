@@ -12,13 +12,14 @@ use std::os::fd::{AsRawFd, RawFd};
 use oxuv_os::epoll::Event;
 use oxuv_os::fork::{self, Process};
 use oxuv_os::net::{self, SendFlags};
-use oxuv_os::process::Child;
+use oxuv_os::process::{self, Child};
 use oxuv_os::signal::Signals;
 use oxuv_os::spawn::spawn;
 use oxuv_os::tty::{self, Modes, Opened};
 use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify, udp, unix};
 
 pub use oxuv_os::DescriptorKind;
+pub use oxuv_os::clock::boot as boot_time;
 pub use oxuv_os::epoll::{Epoll, EventFlags};
 pub use oxuv_os::net::{check_datagrams, check_stream};
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
@@ -30,7 +31,7 @@ pub use crate::pool::PoolOf;
 use crate::fs_poll::Look;
 use crate::kernel::{
     Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only,
-    Queue, Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
+    Queue, Readiness, Ready, Received, Room, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
 use crate::pool::{Counter, Lane, Pool, Rest, Ticket};
 use crate::ring::RingJobs;
@@ -288,8 +289,8 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     }
 
     #[inline]
-    fn recv<'a>(&mut self, fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-        net::recv(fd, buf)
+    fn recv<'a>(&mut self, fd: &Descriptor, room: Room<'a>) -> Result<&'a mut [u8]> {
+        net::recv(fd, room)
     }
 
     #[inline(always)]
@@ -301,8 +302,8 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         net::send_vectored(fd, bufs, self.send_flags)
     }
 
-    fn read<'a>(&mut self, fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-        file::read(fd, buf)
+    fn read<'a>(&mut self, fd: &Descriptor, room: Room<'a>) -> Result<&'a mut [u8]> {
+        file::read(fd, room)
     }
 
     fn write(&mut self, fd: &Descriptor, buf: &[u8]) -> Result<usize> {
@@ -354,10 +355,10 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     fn recv_with_handles<'a>(
         &mut self,
         fd: &Descriptor,
-        buf: &'a mut [MaybeUninit<u8>],
+        room: Room<'a>,
         handles: &mut VecDeque<Descriptor>,
     ) -> Result<&'a mut [u8]> {
-        unix::recv_with_handles(fd, buf, |handle| handles.push_back(handle))
+        unix::recv_with_handles(fd, room, |handle| handles.push_back(handle))
     }
 
     fn send_with_handle(&mut self, fd: &Descriptor, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize> {
@@ -489,6 +490,14 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     fn wait_child(&mut self, child: &Child) -> Result<Option<Exit>> {
         child.try_wait()
+    }
+
+    fn leave_children(&mut self, children: Vec<Child>) {
+        process::leave(children);
+    }
+
+    fn wait_for_left(&mut self) {
+        process::wait_for_left();
     }
 
     fn kill_child(&mut self, child: &Child, signal: i32) -> Result<()> {

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use oxuv_os::process::SIGCHLD;
+use oxuv_os::signal::KILL;
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Command, Exit, Kernel, Medium, Readiness, Slot};
@@ -53,11 +54,13 @@ pub(crate) struct Process<C> {
     order: u64,
     /// Its end, to be told.
     exit: Option<Result<Exit>>,
+    /// It shall not outlive its handle.
+    is_bound: bool,
 }
 
 impl<C> Default for Process<C> {
     fn default() -> Self {
-        Process { watch: Watch::default(), child: None, id: 0, order: 0, exit: None }
+        Process { watch: Watch::default(), child: None, id: 0, order: 0, exit: None, is_bound: false }
     }
 }
 
@@ -196,7 +199,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let _ = self.watches.reserve(0, number);
         }
         let (watch, id) = (Watch::new(number.unwrap_or(-1)), K::child_id(&child));
-        self.processes.slab[state] = Process { watch, child: Some(child), id, order, exit: None };
+        self.processes.slab[state] = Process { watch, child: Some(child), id, order, ..Process::default() };
         let key = self.add_handle(Kind::Process, state, user);
         self.set_active(key.index);
         if number.is_some() {
@@ -235,6 +238,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Some(child) if process.exit.is_none() => self.kernel.kill_child(child, signal),
             _ => Err(Errno::ESRCH),
         }
+    }
+
+    /// The child shall not outlive its handle: it is killed if that is closed before its end, or by [`Core::leave_children`].
+    ///
+    /// # Errors
+    /// EINVAL for a stale key.
+    pub fn process_bind(&mut self, key: Key) -> Result<()> {
+        let index = self.slots.find_kind(key, Kind::Process)?;
+        self.processes.slab[self.slots[index].state].is_bound = true;
+        Ok(())
     }
 
     /// A child's descriptor is ready.
@@ -314,16 +327,42 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn close_process(&mut self, index: u32) {
         self.forget(index);
         self.forget_unwatched(index);
-        let process = &mut self.processes.slab[self.slots[index].state];
-        if self.reaps_orphans && process.exit.is_none() {
-            self.processes.orphans.extend(process.child.take());
+        if self.reaps_orphans {
+            self.give_up_child(self.slots[index].state);
         }
         self.wait_for_orphans();
+    }
+
+    /// Nobody will hear of this child's end, if it has not ended.
+    fn give_up_child(&mut self, state: u32) {
+        let process = &mut self.processes.slab[state];
+        if process.exit.is_some() {
+            return;
+        }
+        let Some(child) = process.child.take() else { return };
+        // After a fork it is another's, and none of ours to kill.
+        if process.is_bound && self.kernel.wait_child(&child) == Ok(None) {
+            // It fails for one that is about to end.
+            let _ = self.kernel.kill_child(&child, KILL);
+        }
+        self.processes.orphans.push(child);
     }
 
     /// Waits for those that have ended of the children that have no handle any more.
     fn wait_for_orphans(&mut self) {
         let kernel = &mut self.kernel;
         self.processes.orphans.retain(|child| kernel.wait_child(child) == Ok(None));
+        kernel.wait_for_left();
+    }
+
+    /// Before the loop goes: its children go on, but for [bound](Core::process_bind) ones, which are killed. Whichever loop of the
+    /// program next makes a child, closes one's handle or goes waits for those that have ended by then.
+    pub fn leave_children(&mut self) {
+        for state in 0..self.processes.slab.bound() {
+            // There is room in the list for all.
+            self.give_up_child(state as u32);
+        }
+        self.wait_for_orphans();
+        self.kernel.leave_children(std::mem::take(&mut self.processes.orphans));
     }
 }

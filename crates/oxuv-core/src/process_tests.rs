@@ -2,6 +2,7 @@
 
 use crate::kernel::{Command, Exit, TextList, Texts};
 use oxuv_os::process::SIGCHLD;
+use oxuv_os::signal::KILL;
 
 use crate::sim::{Faults, Peer, Sim};
 use crate::{Buffers, Config, Core, Errno, Event, Key, Mode, One, Stdio};
@@ -121,6 +122,39 @@ fn who_closes_the_handle_hears_nothing_and_leaves_no_zombie() {
     assert_eq!((told.len(), told.last().unwrap().as_str()), (2, "exit 2 2 0"));
     assert_eq!(sim.zombies(), 1);
     core.close(other).unwrap();
+    assert_eq!(sim.zombies(), 0);
+}
+
+#[test]
+fn a_child_that_is_bound_is_killed_with_its_handle() {
+    let sim = Sim::new(3, Faults::none());
+    let mut core = core_on(&sim);
+    let [bound, free, ended] = [1, 2, 3].map(|user| spawn(&mut core, user, &[]).unwrap());
+    core.process_bind(bound).unwrap();
+    core.process_bind(ended).unwrap();
+    let ids = [bound, free, ended].map(|key| core.process_id(key).unwrap());
+    sim.exit(ids[2], Exit::with_code(0));
+    [bound, free, ended].into_iter().for_each(|key| core.close(key).unwrap());
+    assert_eq!(ids.map(|id| sim.take_signals(id)), [vec![KILL], vec![], vec![]]);
+    assert_eq!(core.process_bind(bound), Ok(()));
+    run(&mut core);
+    assert_eq!(core.process_bind(bound), Err(Errno::EINVAL));
+}
+
+#[test]
+fn children_of_a_loop_that_goes_are_waited_for_by_another() {
+    let sim = Sim::new(4, Faults::none());
+    let (mut core, mut other) = (core_on(&sim), core_on(&sim));
+    let [bound, free, closed] = [1, 2, 3].map(|user| spawn(&mut core, user, &[]).unwrap());
+    core.process_bind(bound).unwrap();
+    let ids = [bound, free, closed].map(|key| core.process_id(key).unwrap());
+    core.close(closed).unwrap();
+    core.leave_children();
+    drop(core);
+    assert_eq!(ids.map(|id| sim.take_signals(id)), [vec![KILL], vec![], vec![]]);
+    ids.into_iter().for_each(|id| sim.exit(id, Exit::by_signal(KILL)));
+    assert_eq!(sim.zombies(), 3);
+    spawn(&mut other, 1, &[]).unwrap();
     assert_eq!(sim.zombies(), 0);
 }
 

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness};
+use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness, Room};
 use crate::slots::flag;
 use crate::stream::{Stage, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
@@ -84,7 +84,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     // One read for each readiness: another might wait.
                     self.step.rounds = 0;
                 }
-                receive(&mut self.kernel, medium, fd, buf, &mut stream.received)
+                receive(&mut self.kernel, medium, fd, buf.into(), &mut stream.received)
             }
         };
         match received {
@@ -183,12 +183,12 @@ pub(crate) fn receive<'a, K: Kernel>(
     kernel: &mut K,
     medium: Medium,
     fd: &K::Fd,
-    buf: &'a mut [MaybeUninit<u8>],
+    room: Room<'a>,
     handles: &mut VecDeque<K::Fd>,
 ) -> Result<&'a mut [u8]> {
     match medium {
-        Medium::Socket => kernel.recv(fd, buf),
-        Medium::File | Medium::Terminal => kernel.read(fd, buf),
-        Medium::Ipc => kernel.recv_with_handles(fd, buf, handles),
+        Medium::Socket => kernel.recv(fd, room),
+        Medium::File | Medium::Terminal => kernel.read(fd, room),
+        Medium::Ipc => kernel.recv_with_handles(fd, room, handles),
     }
 }

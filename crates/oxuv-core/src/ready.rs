@@ -1,10 +1,8 @@
 //! Readiness of streams, for a front that reads and writes when its user comes to it, and not when the loop does.
 
-use std::mem::MaybeUninit;
-
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness};
+use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness, Room};
 use crate::read::receive;
 use crate::stream::{Stage, StreamFlags};
 use crate::{Buffers, Core, Event, Key};
@@ -47,22 +45,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ///
     /// # Errors
     /// EAGAIN when there is nothing; EOF at the end of the stream. EALREADY when it is read by [`Core::read_start`]; ENOTCONN when it is
-    /// not connected, or has failed before; EINVAL when closing, ENOBUFS for an empty buffer, ENOMEM. Any other: the connection has
+    /// not connected, or has failed before; EINVAL when closing, ENOBUFS for no room, ENOMEM. Any other: the connection has
     /// failed, and is neither readable nor writable any more.
-    pub fn try_read<'a>(&mut self, key: Key, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+    pub fn try_read<'a>(&mut self, key: Key, room: Room<'a>) -> Result<&'a mut [u8]> {
         let index = self.open_stream(key)?;
         let stream = &mut self.streams[self.slots[index].state];
         if stream.is(StreamFlags::READING) {
             return Err(Errno::EALREADY);
         }
         let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READABLE)) else { return Err(Errno::ENOTCONN) };
-        if buf.is_empty() {
+        if room.is_empty() {
             return Err(Errno::ENOBUFS);
         }
         if stream.medium == Medium::Ipc {
             stream.received.try_reserve(MAX_HANDLES)?;
         }
-        match receive(&mut self.kernel, stream.medium, fd, buf, &mut stream.received) {
+        match receive(&mut self.kernel, stream.medium, fd, room, &mut stream.received) {
             Ok([]) => Err(Errno::EOF),
             Err(error) if error != Errno::EAGAIN => {
                 if self.is_end_of_pipe(index, error) {

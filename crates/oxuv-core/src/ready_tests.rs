@@ -1,10 +1,8 @@
 //! Waiting for the readiness of streams, on the simulated kernel.
 
-use std::mem::MaybeUninit;
-
 use oxuv_os::Errno;
 
-use crate::kernel::Readiness;
+use crate::kernel::{Readiness, Room};
 use crate::sim::{Faults, Peer, Sim};
 use crate::{Config, Core, Event, Key, Mode, One};
 
@@ -28,7 +26,7 @@ fn turn(core: &mut Streams) -> Vec<Event<u32>> {
 }
 
 fn read(core: &mut Streams, key: Key) -> Result<Vec<u8>, Errno> {
-    core.try_read(key, &mut [MaybeUninit::uninit(); 64]).map(|bytes| bytes.to_vec())
+    core.try_read(key, Room::from(&mut [0; 64][..])).map(|bytes| bytes.to_vec())
 }
 
 #[test]

@@ -16,6 +16,12 @@ pub fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Nanoseconds of `CLOCK_BOOTTIME`: as [`now`], and going on in suspend.
+pub fn boot() -> u64 {
+    let time = clock_gettime(ClockId::Boottime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// As [`now`], in seconds and nanoseconds.
 #[inline]
 pub fn monotonic() -> Timespec {
@@ -50,6 +56,13 @@ mod tests {
             sleep(Duration::from_millis(milliseconds));
             assert!(now() - begin >= milliseconds * 1_000_000);
         }
+    }
+
+    #[test]
+    fn what_counts_suspended_time_is_ahead() {
+        let before = now();
+        let boot = boot();
+        assert!(boot >= before && super::boot() >= boot);
     }
 
     #[test]

@@ -1,30 +1,25 @@
 //! Bytes to and from descriptors that are no sockets: FIFOs, ends of pipes, terminals.
 
 use std::io::IoSlice;
-use std::mem::MaybeUninit;
 
 use rustix::io::{Errno as Raw, read as raw_read, write as raw_write, writev};
 
-use crate::{Descriptor, Result};
+use crate::{Descriptor, Result, Room};
 
-/// Reads what has come, up to the buffer's size; an empty slice at the end.
+/// Reads what has come, as much as there is room for; an empty slice at the end.
 ///
 /// # Errors
 /// EAGAIN when nothing has come; EIO for a terminal that has lost its other side.
-pub fn read<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-    loop {
-        // The loop would borrow `buf` for 'a in each round: reborrow to try, and borrow for good to return.
-        match raw_read(fd, &mut *buf) {
-            Ok((filled, _)) => {
-                let count = filled.len();
-                let (filled, _) = buf.split_at_mut(count);
-                // SAFETY: `read` has written the first `count` bytes.
-                return Ok(unsafe { filled.assume_init_mut() });
-            }
+pub fn read<'a>(fd: &Descriptor, mut room: Room<'a>) -> Result<&'a mut [u8]> {
+    let count = loop {
+        match raw_read(fd, room.memory()) {
+            Ok((filled, _)) => break filled.len(),
             Err(Raw::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-    }
+    };
+    // SAFETY: `read` has written that many bytes.
+    Ok(unsafe { room.filled(count) })
 }
 
 /// Writes from one buffer as much as is taken.
@@ -63,13 +58,13 @@ mod tests {
     fn a_pipe_carries_bytes_one_way() {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).unwrap();
         let (reader, writer) = (Descriptor::from(reader), Descriptor::from(writer));
-        let mut buf = [MaybeUninit::uninit(); 8];
-        assert_eq!(read(&reader, &mut buf), Err(Errno::EAGAIN));
+        let mut buf = [0; 8];
+        assert_eq!(read(&reader, Room::from(&mut buf[..])), Err(Errno::EAGAIN));
         assert_eq!(write(&writer, b"hel"), Ok(3));
         assert_eq!(write_vectored(&writer, &[IoSlice::new(b"l"), IoSlice::new(b"o")]), Ok(2));
-        assert_eq!(read(&reader, &mut buf).unwrap(), b"hello");
+        assert_eq!(read(&reader, Room::from(&mut buf[..])).unwrap(), b"hello");
         assert_eq!(write(&reader, b"x"), Err(Errno::EBADF));
         drop(writer);
-        assert!(read(&reader, &mut buf).unwrap().is_empty());
+        assert!(read(&reader, Room::from(&mut buf[..])).unwrap().is_empty());
     }
 }

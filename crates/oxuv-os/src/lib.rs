@@ -29,6 +29,7 @@ pub mod net;
 pub mod process;
 pub mod random;
 pub mod ring;
+mod room;
 mod shared;
 pub mod signal;
 pub mod socket;
@@ -49,6 +50,7 @@ pub use descriptor::{Descriptor, Spare, Standard, check_open, set_blocking, set_
 pub use descriptor_kind::{DescriptorKind, is_listener};
 pub use errno::{Errno, Result};
 pub use journal::Journal;
+pub use room::Room;
 pub use shared::Shared;
 pub use start::Thread;
 pub use timer_descriptor::{TimerClock, TimerDescriptor};

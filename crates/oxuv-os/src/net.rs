@@ -1,13 +1,12 @@
 //! TCP sockets. Addresses are the standard library's.
 
 use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, sockopt};
 
-use crate::{Address, Descriptor, Errno, Result, link_local};
+use crate::{Address, Descriptor, Errno, Result, Room, link_local};
 
 pub use rustix::net::SendFlags;
 
@@ -171,24 +170,15 @@ pub fn check_datagrams(fd: &Descriptor) -> Result<()> {
     }
 }
 
-/// Receives what has come, up to the buffer's size; an empty slice at the end of the stream.
+/// Receives what has come, as much as there is room for; an empty slice at the end of the stream.
 ///
 /// # Errors
 /// EAGAIN when nothing has come, ECONNRESET, ETIMEDOUT and other failures of the connection.
 #[inline]
-pub fn recv<'a>(fd: &Descriptor, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-    loop {
-        // The loop would borrow `buf` for 'a in each round: reborrow to try, and borrow for good to return.
-        match net::recv(fd, &mut *buf, RecvFlags::empty()) {
-            Ok(((_, _), count)) => {
-                let (filled, _) = buf.split_at_mut(count);
-                // SAFETY: `recv` has written the first `count` bytes.
-                return Ok(unsafe { filled.assume_init_mut() });
-            }
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
+pub fn recv<'a>(fd: &Descriptor, mut room: Room<'a>) -> Result<&'a mut [u8]> {
+    let count = retry(|| net::recv(fd, room.memory(), RecvFlags::empty()).map(|(_, count)| count))?;
+    // SAFETY: `recv` has written that many bytes.
+    Ok(unsafe { room.filled(count) })
 }
 
 /// Sends from one buffer as much as the socket takes.
@@ -287,10 +277,10 @@ mod tests {
         let ours = accept(&fd).unwrap();
         assert_eq!(peer_address(&ours).unwrap(), peer.local_addr().unwrap());
 
-        let mut buf = [MaybeUninit::uninit(); 8];
-        assert_eq!(recv(&ours, &mut buf).unwrap_err(), Errno::EAGAIN);
+        let mut buf = [0; 8];
+        assert_eq!(recv(&ours, Room::from(&mut buf[..])).unwrap_err(), Errno::EAGAIN);
         peer.write_all(b"hello").unwrap();
-        assert_eq!(recv(&ours, &mut buf).unwrap(), b"hello");
+        assert_eq!(recv(&ours, Room::from(&mut buf[..])).unwrap(), b"hello");
 
         assert_eq!(send(&ours, b"good", SendFlags::NOSIGNAL).unwrap(), 4);
         let parts = [IoSlice::new(b"b"), IoSlice::new(b""), IoSlice::new(b"ye")];
@@ -300,7 +290,7 @@ mod tests {
         peer.read_to_string(&mut answer).unwrap();
         assert_eq!(answer, "goodbye");
         drop(peer);
-        assert!(recv(&ours, &mut buf).unwrap().is_empty());
+        assert!(recv(&ours, Room::from(&mut buf[..])).unwrap().is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_long, c_void};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::null;
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
@@ -110,6 +111,41 @@ impl Child {
             sent => sent,
         }
     }
+}
+
+/// Children whose loop is gone.
+static LEFT: Mutex<Vec<Child>> = Mutex::new(Vec::new());
+
+/// Leaves children to whoever next calls [`wait_for_left`]. Without memory for that they are zombies when they have ended.
+pub fn leave(mut children: Vec<Child>) {
+    if children.is_empty() {
+        return;
+    }
+    if let Some(mut left) = lock_left()
+        && left.try_reserve(children.len()).is_ok()
+    {
+        left.append(&mut children);
+    }
+}
+
+/// Waits for those of the children that were left which have ended.
+pub fn wait_for_left() {
+    if let Some(mut left) = lock_left() {
+        left.retain(|child| child.try_wait() == Ok(None));
+    }
+}
+
+/// It is held for moments only. `None` in a child of a fork that was made in such a moment, where nobody gives it back.
+fn lock_left() -> Option<MutexGuard<'static, Vec<Child>>> {
+    const ATTEMPTS: usize = 1000;
+    (0..ATTEMPTS).find_map(|_| match LEFT.try_lock() {
+        Ok(left) => Some(left),
+        Err(TryLockError::Poisoned(left)) => Some(left.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            std::thread::yield_now();
+            None
+        }
+    })
 }
 
 /// A descriptor for a child; `None` where the system, a filter or a limit has none, or the limit is near.

@@ -25,8 +25,9 @@ use inbox::Inbox;
 pub const LAST: i32 = 64;
 
 pub use libc::{
-    SIGALRM as ALRM, SIGCHLD as CHLD, SIGCONT as CONT, SIGHUP as HUP, SIGINT as INT, SIGPIPE as PIPE, SIGQUIT as QUIT,
-    SIGTERM as TERM, SIGTSTP as TSTP, SIGUSR1 as USR1, SIGUSR2 as USR2, SIGWINCH as WINCH, SIGXFSZ as XFSZ,
+    SIGALRM as ALRM, SIGCHLD as CHLD, SIGCONT as CONT, SIGHUP as HUP, SIGINT as INT, SIGKILL as KILL, SIGPIPE as PIPE,
+    SIGQUIT as QUIT, SIGTERM as TERM, SIGTSTP as TSTP, SIGUSR1 as USR1, SIGUSR2 as USR2, SIGWINCH as WINCH,
+    SIGXFSZ as XFSZ,
 };
 
 /// The number of a real-time signal, counted from 0; `None` if there are not so many.

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, chmodat, fstat, statat};
 use rustix::net::{self, AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SocketFlags, SocketType};
 
 use crate::net::SendFlags;
-use crate::{Descriptor, Errno, Result, set_nonblocking};
+use crate::{Descriptor, Errno, Result, Room, set_nonblocking};
 
 /// The bytes that a name has at most.
 pub const NAME_SIZE: usize = size_of::<sockaddr_un>() - NAME_AT;
@@ -248,17 +248,17 @@ const CONTROL_WORDS: usize = (MAX_HANDLES * size_of::<RawFd>()).div_ceil(size_of
 /// ENOTSOCK; as [`net::recv`](crate::net::recv).
 pub fn recv_with_handles<'a>(
     fd: &Descriptor,
-    buf: &'a mut [MaybeUninit<u8>],
+    mut room: Room<'a>,
     mut take: impl FnMut(Descriptor),
 ) -> Result<&'a mut [u8]> {
     let mut control = [MaybeUninit::<usize>::uninit(); CONTROL_WORDS];
-    let mut part = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
+    let mut part = libc::iovec { iov_base: room.memory().as_mut_ptr().cast(), iov_len: room.len() };
     // SAFETY: all of its fields are numbers and pointers, and may be zero.
     let mut message: libc::msghdr = unsafe { zeroed() };
     let count = loop {
         (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
         (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), size_of_val(&control) as _);
-        // SAFETY: the message is of `buf` and `control`, which are ours and as large as it says, until the call returns.
+        // SAFETY: the message is of `room` and `control`, which are ours and as large as it says, until the call returns.
         let count = unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
         match Error::last_os_error() {
             _ if count >= 0 => break count as usize,
@@ -281,9 +281,8 @@ pub fn recv_with_handles<'a>(
             header = libc::CMSG_NXTHDR(&raw const message, header);
         }
     }
-    let (filled, _) = buf.split_at_mut(count);
-    // SAFETY: `recvmsg` has written the first `count` bytes.
-    Ok(unsafe { filled.assume_init_mut() })
+    // SAFETY: `recvmsg` has written that many bytes.
+    Ok(unsafe { room.filled(count) })
 }
 
 #[cfg(test)]
@@ -360,16 +359,16 @@ mod tests {
             send_with_handle(&one, &[IoSlice::new(b"ab"), IoSlice::new(b"c")], reader.as_raw_fd(), flags),
             Ok(3)
         );
-        let (mut buf, mut taken) = ([MaybeUninit::uninit(); 2], Vec::new());
-        assert_eq!(recv_with_handles(&other, &mut buf, |fd| taken.push(fd)).unwrap(), b"ab");
-        assert_eq!(recv_with_handles(&other, &mut buf, |_| unreachable!("twice")).unwrap(), b"c");
+        let (mut buf, mut taken) = ([0; 2], Vec::new());
+        assert_eq!(recv_with_handles(&other, Room::from(&mut buf[..]), |fd| taken.push(fd)).unwrap(), b"ab");
+        assert_eq!(recv_with_handles(&other, Room::from(&mut buf[..]), |_| unreachable!("twice")).unwrap(), b"c");
         assert_eq!(taken.len(), 1);
         assert_eq!(inode(&taken[0]), inode(&reader));
         assert!(rustix::io::fcntl_getfd(&taken[0]).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
-        assert_eq!(recv_with_handles(&other, &mut buf, |_| ()).unwrap_err(), Errno::EAGAIN);
+        assert_eq!(recv_with_handles(&other, Room::from(&mut buf[..]), |_| ()).unwrap_err(), Errno::EAGAIN);
         assert_eq!(send_with_handle(&one, &[IoSlice::new(b"x")], -1, flags), Err(Errno::EBADF));
         drop((one, writer));
-        assert!(recv_with_handles(&other, &mut buf, |_| ()).unwrap().is_empty());
+        assert!(recv_with_handles(&other, Room::from(&mut buf[..]), |_| ()).unwrap().is_empty());
     }
 
     #[test]
@@ -381,8 +380,8 @@ mod tests {
         let handles = [reader.as_fd(); MAX_HANDLES];
         assert!(control.push(SendAncillaryMessage::ScmRights(&handles)));
         rustix::net::sendmsg(&one, &[IoSlice::new(b"x")], &mut control, SendFlags::empty()).unwrap();
-        let (mut buf, mut taken) = ([MaybeUninit::uninit(); 8], Vec::new());
-        assert_eq!(recv_with_handles(&other, &mut buf, |fd| taken.push(fd)).unwrap(), b"x");
+        let (mut buf, mut taken) = ([0; 8], Vec::new());
+        assert_eq!(recv_with_handles(&other, Room::from(&mut buf[..]), |fd| taken.push(fd)).unwrap(), b"x");
         assert_eq!(taken.len(), MAX_HANDLES);
     }
 

@@ -23,7 +23,9 @@ pub(crate) type Core = oxuv_core::Core<Linux, u32, Kept>;
 
 /// An event loop.
 ///
-/// Dropping it closes all its handles without calling anybody. It stays on the thread that made it.
+/// Dropping it closes all its handles without calling anybody. Children that have not ended go on, but for those that are
+/// [killed with their handles](crate::Command::kill_on_drop); a loop that next makes a child, closes one's handle or is dropped waits
+/// for those that have ended by then, so that they do not stay zombies for longer. It stays on the thread that made it.
 #[doc(alias = "uv_loop_t")]
 pub struct Loop(LoopRef);
 
@@ -230,7 +232,10 @@ impl Deref for Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         let inner = &self.0.0;
-        let core = inner.core.borrow_mut().take();
+        let mut core = inner.core.borrow_mut().take();
+        if let Some(core) = &mut core {
+            core.leave_children();
+        }
         // Closures and buffers may own whatever they like, also references to this loop, and dropping them may call
         // it. It is gone by then.
         drop(core);

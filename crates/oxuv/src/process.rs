@@ -84,6 +84,7 @@ pub struct Command {
     user: Option<u32>,
     group: Option<u32>,
     detached: bool,
+    is_killed_on_drop: bool,
     stdio: Vec<Stdio>,
 }
 
@@ -201,6 +202,7 @@ impl Command {
             user: None,
             group: None,
             detached: false,
+            is_killed_on_drop: false,
             stdio: (0..3).map(|_| Stdio::inherit()).collect(),
         }
     }
@@ -269,6 +271,13 @@ impl Command {
         self
     }
 
+    /// Whether the child is killed, by SIGKILL, when its [`Child`] or its loop is dropped, or its [`Process`] closed, before its
+    /// end. Else it goes on.
+    pub fn kill_on_drop(&mut self, kill: bool) -> &mut Command {
+        self.is_killed_on_drop = kill;
+        self
+    }
+
     /// The standard input.
     pub fn stdin(&mut self, stdio: impl Into<Stdio>) -> &mut Command {
         self.descriptor(0, stdio)
@@ -327,7 +336,11 @@ impl Command {
         let handle = Handle::make(owner, |core| {
             let stdio = self.stdio.iter().enumerate().map(|(number, stdio)| stdio.for_core(core, number, owner));
             let stdio = stdio.collect::<Result<Vec<_>>>()?;
-            core.process_spawn(0, &command, &stdio)
+            let key = core.process_spawn(0, &command, &stdio)?;
+            if self.is_killed_on_drop {
+                core.process_bind(key)?;
+            }
+            Ok(key)
         })?;
         let on_exit = Cell::new(Some(on_exit));
         handle.set_callback(Callback::Exit(Rc::new(move |process, result| {

@@ -50,6 +50,8 @@ impl Signal {
     pub const INT: i32 = signal::INT;
     /// Ctrl+\\.
     pub const QUIT: i32 = signal::QUIT;
+    /// The process ends whatever it does: to be sent, not to be caught.
+    pub const KILL: i32 = signal::KILL;
     /// The program's own.
     pub const USR1: i32 = signal::USR1;
     /// The program's own.

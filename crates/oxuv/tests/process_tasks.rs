@@ -75,6 +75,128 @@ fn a_child_gets_a_signal() {
     });
 }
 
+/// Whether there is a process of this number, be it a zombie.
+fn is_there(id: i32) -> bool {
+    std::fs::exists(format!("/proc/{id}")).unwrap()
+}
+
+/// Runs the loop until that child is gone, zombie and all.
+async fn gone(id: i32) {
+    let is_gone = async {
+        while is_there(id) {
+            time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    time::timeout(Duration::from_secs(60), is_gone).await.expect("the child goes");
+}
+
+#[test]
+fn a_child_that_is_dropped_goes_on_and_leaves_no_zombie() {
+    let lp = Loop::new().unwrap();
+    let (id, stdin) = lp.block_on(async {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).start().unwrap();
+        (child.id().unwrap(), child.stdin.take().unwrap())
+    });
+    // It keeps no run from ending, and nobody sees its handle.
+    assert!(lp.handles().iter().all(|handle| handle.kind() != oxuv::Kind::Process));
+    lp.block_on(async {
+        time::sleep(Duration::from_millis(5)).await;
+        assert!(is_there(id));
+        drop(stdin);
+        gone(id).await;
+    });
+    assert_eq!(lp.run(oxuv::Mode::Default), Ok(false));
+}
+
+#[test]
+fn a_child_is_killed_with_what_it_belongs_to() {
+    let lp = Loop::new().unwrap();
+    let mut command = Command::new("sleep");
+    command.arg("1000").kill_on_drop(true);
+    lp.block_on(async {
+        let child = command.start().unwrap();
+        let id = child.id().unwrap();
+        drop(child);
+        gone(id).await;
+        let process = command.spawn(&oxuv::LoopRef::current().unwrap(), |_, _| panic!("it was closed")).unwrap();
+        let id = process.id().unwrap();
+        process.close().unwrap();
+        gone_by_others(id).await;
+        // `status` owns its child.
+        assert!(time::timeout(Duration::from_millis(1), command.status()).await.is_err());
+    });
+    // With the loop: one that a task owns.
+    let id = lp.block_on(async { command.start().unwrap().id().map(|id| id.to_string()) });
+    let (tell, told) = futures::channel::oneshot::channel();
+    lp.spawn_local(async move {
+        let mut child = command.start().unwrap();
+        tell.send(child.id().unwrap()).unwrap();
+        child.wait().await.unwrap();
+    });
+    let owned = lp.block_on(told).unwrap();
+    drop(lp);
+    let lp = Loop::new().unwrap();
+    lp.block_on(async {
+        gone_by_others(id.unwrap().parse().unwrap()).await;
+        gone_by_others(owned).await;
+    });
+}
+
+/// As [`gone`]: a child whose loop or handle is gone is waited for when another is made.
+async fn gone_by_others(id: i32) {
+    while is_there(id) {
+        Command::new("true").status().await.unwrap();
+    }
+}
+
+#[test]
+fn a_child_whose_loop_is_dropped_goes_on_and_is_waited_for_by_the_next() {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let lp = Loop::new().unwrap();
+    let id = lp.block_on(async {
+        let child = Command::new("cat").stdin(std::os::fd::OwnedFd::from(theirs)).start().unwrap();
+        // It belongs to a task that never ends.
+        let id = child.id().unwrap();
+        spawn_local(async move {
+            let _child = child;
+            std::future::pending::<()>().await;
+        });
+        yield_now().await;
+        id
+    });
+    drop(lp);
+    let lp = Loop::new().unwrap();
+    lp.block_on(Command::new("true").status()).unwrap();
+    assert!(is_there(id));
+    drop(ours);
+    lp.block_on(gone_by_others(id));
+}
+
+#[test]
+fn a_child_is_killed_by_hand() {
+    use std::os::unix::process::ExitStatusExt;
+    Loop::new().unwrap().block_on(async {
+        let mut child = Command::new("sleep").arg("1000").start().unwrap();
+        child.kill().await.unwrap();
+        assert_eq!(child.wait().await.unwrap().signal(), Some(Signal::KILL));
+        // Again is nothing.
+        child.kill().await.unwrap();
+    });
+}
+
+#[test]
+fn what_one_child_writes_another_reads() {
+    Loop::new().unwrap().block_on(async {
+        let mut first = Command::new("echo").arg("quiet words").stdout(Stdio::piped()).start().unwrap();
+        let between = first.stdout.take().unwrap();
+        let mut second = Command::new("tr");
+        let output = second.args(["a-z", "A-Z"]).stdin(Stdio::handle(between.as_handle())).output();
+        let output = futures::join!(output, async move { first.wait().await.unwrap() }).0.unwrap();
+        assert_eq!(output.stdout, b"QUIET WORDS\n");
+        drop(between);
+    });
+}
+
 #[test]
 fn each_signal_is_told_once() {
     Loop::new().unwrap().block_on(async {

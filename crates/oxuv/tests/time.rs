@@ -7,8 +7,12 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use futures::StreamExt;
 use oxuv::task::{spawn_local, yield_now};
-use oxuv::time::{self, Instant, MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout};
+use oxuv::time::{
+    self, Clock, Instant, MissedTickBehavior, interval, interval_at, interval_on, sleep, sleep_on, sleep_until,
+    timeout, timeout_on,
+};
 use oxuv::{Loop, Mode};
 
 const TINY: Duration = Duration::from_micros(200);
@@ -173,6 +177,49 @@ fn missed_ticks_are_skipped() {
     for nth in 1..5 {
         assert!((ticks[nth] - ticks[nth].round()).abs() < 1e-6, "{ticks:?}");
     }
+}
+
+#[test]
+fn an_interval_is_a_stream() {
+    let lp = Loop::new().unwrap();
+    lp.block_on(async {
+        let ticks: Vec<Instant> = interval(TINY).take(3).collect().await;
+        assert_eq!([ticks[1] - ticks[0], ticks[2] - ticks[1]], [TINY, TINY]);
+    });
+}
+
+#[test]
+fn the_clock_that_counts_suspended_time_is_waited_by() {
+    let lp = Loop::new().unwrap();
+    lp.block_on(async {
+        let begin = Instant::now();
+        sleep_on(Clock::Boot, TINY).await;
+        assert!(begin.elapsed() >= TINY);
+        sleep_on(Clock::Boot, Duration::ZERO).await;
+        sleep_on(Clock::Monotonic, Duration::ZERO).await;
+
+        let mut interval = interval_on(Clock::Boot, TINY);
+        interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let first = interval.tick().await;
+        std::thread::sleep(3 * TINY);
+        assert_eq!(interval.tick().await - first, TINY);
+        // Of those that were missed one came.
+        let third = interval.tick().await - first;
+        assert!(third >= 3 * TINY && third.as_nanos() % TINY.as_nanos() == 0, "{third:?}");
+
+        assert!(timeout_on(Clock::Boot, TINY, pending::<()>()).await.is_err());
+        assert_eq!(timeout_on(Clock::Boot, Duration::from_secs(3600), async { 7 }).await, Ok(7));
+        let mut long = sleep_on(Clock::Boot, Duration::from_secs(3600));
+        assert!(poll_fn(|context| Poll::Ready(Pin::new(&mut long).poll(context))).await.is_pending());
+        assert!(!long.is_elapsed());
+        let early = long.deadline();
+        long.reset(Instant::default());
+        long.await;
+        assert!(early > Instant::default());
+    });
+    // Nothing of it is seen by anybody, and nothing is left.
+    assert_eq!(lp.handles(), []);
+    assert_eq!(lp.run(Mode::Default), Ok(false));
 }
 
 #[test]

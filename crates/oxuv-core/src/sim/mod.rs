@@ -60,7 +60,7 @@ use oxuv_os::datagram::BATCH as DATAGRAMS;
 
 use crate::kernel::{
     Abilities, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
-    Readiness, Ready, Received, Slot, UdpBindFlags, UdpOption, Wake, Watching,
+    Readiness, Ready, Received, Room, Slot, UdpBindFlags, UdpOption, Wake, Watching,
 };
 use crate::{Lane, Ticket};
 use world::World;
@@ -291,8 +291,8 @@ impl Kernel for Sim {
         self.world.borrow_mut().shed(fd.number)
     }
 
-    fn recv<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-        self.world.borrow_mut().recv(fd.number, buf)
+    fn recv<'a>(&mut self, fd: &Fd, room: Room<'a>) -> Result<&'a mut [u8]> {
+        self.world.borrow_mut().recv(fd.number, room)
     }
 
     fn send(&mut self, fd: &Fd, buf: &[u8]) -> Result<usize> {
@@ -303,8 +303,8 @@ impl Kernel for Sim {
         self.world.borrow_mut().send(fd.number, bufs)
     }
 
-    fn read<'a>(&mut self, fd: &Fd, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-        self.recv(fd, buf)
+    fn read<'a>(&mut self, fd: &Fd, room: Room<'a>) -> Result<&'a mut [u8]> {
+        self.recv(fd, room)
     }
 
     fn write(&mut self, fd: &Fd, buf: &[u8]) -> Result<usize> {
@@ -349,13 +349,8 @@ impl Kernel for Sim {
         Ok(Abilities { is_socket: true, is_terminal: false, is_pollable: true, readable: true, writable: true })
     }
 
-    fn recv_with_handles<'a>(
-        &mut self,
-        fd: &Fd,
-        buf: &'a mut [MaybeUninit<u8>],
-        handles: &mut VecDeque<Fd>,
-    ) -> Result<&'a mut [u8]> {
-        self.recv_along(fd.number, buf, handles)
+    fn recv_with_handles<'a>(&mut self, fd: &Fd, room: Room<'a>, handles: &mut VecDeque<Fd>) -> Result<&'a mut [u8]> {
+        self.recv_along(fd.number, room, handles)
     }
 
     fn send_with_handle(&mut self, fd: &Fd, bufs: &[IoSlice<'_>], handle: i32) -> Result<usize> {
@@ -505,6 +500,14 @@ impl Kernel for Sim {
 
     fn wait_child(&mut self, child: &Child) -> Result<Option<Exit>> {
         self.world.borrow_mut().wait_for(child)
+    }
+
+    fn leave_children(&mut self, children: Vec<Child>) {
+        self.world.borrow_mut().leave(&children);
+    }
+
+    fn wait_for_left(&mut self) {
+        self.world.borrow_mut().wait_for_left();
     }
 
     fn kill_child(&mut self, child: &Child, signal: i32) -> Result<()> {

@@ -26,6 +26,8 @@ pub(super) struct Process {
     ends: Vec<Option<usize>>,
     exit: Option<Exit>,
     was_waited_for: bool,
+    /// Nobody in particular waits for it any more.
+    is_left: bool,
     /// The signals that were sent to it.
     signals: Vec<i32>,
 }
@@ -94,7 +96,7 @@ impl Sim {
             _ => None,
         });
         let (ends, number) = (ends.collect(), world.processes.len());
-        world.processes.push(Process { ends, exit: None, was_waited_for: false, signals: Vec::new() });
+        world.processes.push(Process { ends, exit: None, was_waited_for: false, is_left: false, signals: Vec::new() });
         let opened = world.lacks_descriptor().and_then(|()| world.open_process(number));
         drop(world);
         Ok(Child { number, fd: opened.ok().map(|fd| self.own(fd)) })
@@ -128,6 +130,18 @@ impl World {
         }
         process.was_waited_for = process.exit.is_some();
         Ok(process.exit)
+    }
+
+    pub(super) fn leave(&mut self, children: &[Child]) {
+        for child in children {
+            self.processes[child.number].is_left = true;
+        }
+    }
+
+    pub(super) fn wait_for_left(&mut self) {
+        for process in self.processes.iter_mut().filter(|process| process.is_left) {
+            process.was_waited_for |= process.exit.is_some();
+        }
     }
 
     pub(super) fn signal(&mut self, child: &Child, signal: i32) -> Result<()> {

@@ -22,8 +22,8 @@ fn listener(sim: &mut Sim, port: u16) -> Fd {
 }
 
 fn recv(sim: &mut Sim, fd: &Fd) -> Result<Vec<u8>> {
-    let mut buf = [MaybeUninit::uninit(); 100];
-    sim.recv(fd, &mut buf).map(|bytes| bytes.to_vec())
+    let mut buf = [0; 100];
+    sim.recv(fd, Room::from(&mut buf[..])).map(|bytes| bytes.to_vec())
 }
 
 /// The batch of a wait.

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use oxuv_os::{Errno, Result};
@@ -13,7 +12,7 @@ use super::note::Note;
 use super::socket::Socket;
 use super::world::World;
 use super::{Fd, Sim};
-use crate::kernel::Name;
+use crate::kernel::{Name, Room};
 
 /// A name, and the address that stands for it among the sockets.
 #[derive(Debug)]
@@ -64,16 +63,10 @@ impl Sim {
         result
     }
 
-    pub(super) fn recv_along<'a>(
-        &self,
-        fd: i32,
-        buf: &'a mut [MaybeUninit<u8>],
-        handles: &mut VecDeque<Fd>,
-    ) -> Result<&'a mut [u8]> {
-        let most = self.world.borrow().one_message(fd, buf.len())?;
-        let (buf, _) = buf.split_at_mut(most);
+    pub(super) fn recv_along<'a>(&self, fd: i32, room: Room<'a>, handles: &mut VecDeque<Fd>) -> Result<&'a mut [u8]> {
+        let most = self.world.borrow().one_message(fd, room.len())?;
         let mut world = self.world.borrow_mut();
-        let (bytes, sockets) = world.take(fd, buf)?;
+        let (bytes, sockets) = world.take(fd, room.first(most))?;
         for socket in sockets {
             // At the limit a descriptor is lost, as Linux does.
             if let Ok(number) = world.open_again(socket) {

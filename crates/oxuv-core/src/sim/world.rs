@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 
 use oxuv_os::{Errno, Result};
@@ -18,7 +17,7 @@ use super::socket::{FIRST_PORT, Socket};
 use super::unix::UnixName;
 use super::wait::{OldWatch, Watch};
 use super::{Faults, Plan, Random};
-use crate::kernel::Ready;
+use crate::kernel::{Ready, Room};
 
 pub(super) struct World {
     /// Nanoseconds.
@@ -108,23 +107,23 @@ impl World {
         self.now
     }
 
-    pub(super) fn recv<'a>(&mut self, fd: i32, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
-        let (bytes, handles) = self.take(fd, buf)?;
+    pub(super) fn recv<'a>(&mut self, fd: i32, room: Room<'a>) -> Result<&'a mut [u8]> {
+        let (bytes, handles) = self.take(fd, room)?;
         // Who does not ask for them has them closed.
         handles.into_iter().for_each(|socket| self.release(socket));
         Ok(bytes)
     }
 
     /// Receives bytes, and the handles that have come with them.
-    pub(super) fn take<'a>(&mut self, fd: i32, buf: &'a mut [MaybeUninit<u8>]) -> Result<(&'a mut [u8], Vec<Socket>)> {
-        let count = self.receivable(fd, buf.len());
+    pub(super) fn take<'a>(&mut self, fd: i32, room: Room<'a>) -> Result<(&'a mut [u8], Vec<Socket>)> {
+        let count = self.receivable(fd, room.len());
         self.note(Note::Received { fd, result: count });
         let connection = self.connection_of(fd)?;
         let bytes: Vec<u8> = self.connections[connection].inbound.drain(..count?).collect();
         self.connections[connection].taken += bytes.len() as u64;
         let handles = self.handles_taken(connection);
         self.exchange(connection);
-        Ok((buf[..bytes.len()].write_copy_of_slice(&bytes), handles))
+        Ok((room.fill(&bytes), handles))
     }
 
     fn receivable(&mut self, fd: i32, size: usize) -> Result<usize> {

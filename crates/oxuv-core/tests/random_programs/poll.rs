@@ -1,8 +1,6 @@
 //! Poll handles: each has a connected socket of its own, which the program reads from when it is ready.
 
-use std::mem::MaybeUninit;
-
-use oxuv_core::kernel::{Kernel, Readiness};
+use oxuv_core::kernel::{Kernel, Readiness, Room};
 use oxuv_core::{Errno, Key, Result as CoreResult};
 
 use crate::Check;
@@ -58,8 +56,8 @@ impl Machine<'_> {
             }
         }
         let Some(fd) = &self.owned[place] else { return Err("a poll handle without a descriptor".into()) };
-        let mut buffer = [MaybeUninit::uninit(); 50];
-        if let Ok(got) = self.sim.clone().recv(fd, &mut buffer) {
+        let mut buffer = [0; 50];
+        if let Ok(got) = self.sim.clone().recv(fd, Room::from(&mut buffer[..])) {
             let connection = &mut self.outside.borrow_mut().connections[number];
             ensure!(got == bytes(number, PEER, connection.read, got.len()), "what was read was not sent");
             connection.read += got.len();

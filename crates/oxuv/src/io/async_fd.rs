@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 
 use crate::task::{here, remember};
-use crate::{Errno, Poll as PollHandle, Readiness, Result};
+use crate::{Errno, LoopRef, Poll as PollHandle, Readiness, Result};
 
 /// A descriptor that the program reads and writes itself, when the loop says that it is ready: a socket of the standard
 /// library's or of a library's, a timer or inotify descriptor, the descriptor of another loop.
@@ -102,8 +102,18 @@ impl<T: AsFd> AsyncFd<T> {
     /// When no loop runs on this thread.
     #[track_caller]
     pub fn new(inner: T) -> io::Result<AsyncFd<T>> {
-        let poll = PollHandle::new(&here::current(), &inner)?;
+        Ok(AsyncFd::of(&here::current(), inner)?)
+    }
+
+    #[track_caller]
+    pub(crate) fn of(owner: &LoopRef, inner: T) -> Result<AsyncFd<T>> {
+        let poll = PollHandle::new(owner, &inner)?;
         Ok(AsyncFd { poll, sides: Rc::default(), inner: Some(inner) })
+    }
+
+    /// Has its handle seen by nobody.
+    pub(crate) fn hide(&self) -> Result<()> {
+        self.poll.with(|core, key| core.hide(key))
     }
 
     /// The descriptor.
@@ -162,7 +172,7 @@ impl<T: AsFd> AsyncFd<T> {
         poll_fn(|context| self.poll_with(context, Readiness::WRITE, &mut write)).await
     }
 
-    fn poll_with<R>(
+    pub(crate) fn poll_with<R>(
         &self,
         context: &mut Context<'_>,
         interest: Readiness,

@@ -10,7 +10,6 @@ use oxuv_core::Buffers;
 
 use super::gate::{End, Gate};
 use crate::callbacks::Callback;
-use crate::loop_::BUFFER;
 use crate::stream::Stream;
 use crate::{Errno, Handle, Readiness, Result};
 
@@ -63,23 +62,35 @@ impl<H: Stream> Flow<H> {
     }
 
     pub(crate) fn poll_read(&self, context: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        self.poll_read_with(context, buf.len(), |bytes| buf[..bytes.len()].copy_from_slice(bytes))
+        self.poll_read_by(context, buf.len(), |handle| handle.read_into(buf))
     }
 
-    /// Reads at most so many bytes, and hands them over.
-    #[inline]
-    pub(crate) fn poll_read_with(
+    /// Reads at most so many bytes by way of the loop's buffer, and hands them over: for memory that may not be initialised, which can be
+    /// written to by its owner's means only.
+    #[cfg(any(feature = "hyper", feature = "tokio"))]
+    pub(super) fn poll_read_through(
         &self,
         context: &mut Context<'_>,
         most: usize,
         take: impl FnOnce(&[u8]),
+    ) -> Poll<io::Result<usize>> {
+        let most = most.min(crate::loop_::BUFFER);
+        self.poll_read_by(context, most, |handle| handle.read_through(most, take))
+    }
+
+    #[inline]
+    fn poll_read_by(
+        &self,
+        context: &mut Context<'_>,
+        most: usize,
+        read: impl FnOnce(&Handle) -> Result<usize>,
     ) -> Poll<io::Result<usize>> {
         ready!(self.share(context));
         if most == 0 {
             return Poll::Ready(Ok(0));
         }
         if self.gate.reader.is_open.get() {
-            match self.read_now(most, take) {
+            match self.read_now(most, read) {
                 Err(Errno::EAGAIN) => {}
                 read => return Poll::Ready(Ok(read?)),
             }
@@ -89,14 +100,12 @@ impl<H: Stream> Flow<H> {
 
     /// Receives what is there. 0 is the end of the stream.
     pub(crate) fn try_read(&self, buf: &mut [u8]) -> Result<usize> {
-        self.read_now(buf.len(), |bytes| buf[..bytes.len()].copy_from_slice(bytes))
+        self.read_now(buf.len(), |handle| handle.read_into(buf))
     }
 
     #[inline]
-    fn read_now(&self, most: usize, take: impl FnOnce(&[u8])) -> Result<usize> {
-        let handle: &Handle = &self.handle;
-        let most = most.min(BUFFER);
-        let read = handle.read_now(most, take);
+    fn read_now(&self, most: usize, read: impl FnOnce(&Handle) -> Result<usize>) -> Result<usize> {
+        let read = read(&self.handle);
         match read {
             // Less than there was room for: there is no more. What comes later the loop will say.
             Ok(count) if count > 0 && count < most => self.gate.reader.is_open.set(false),
@@ -236,12 +245,21 @@ impl<H: Stream> Drop for Flow<H> {
 }
 
 impl Handle {
-    /// Receives at most so many bytes, and no more than its size, by way of the loop's buffer, out of which they are taken.
+    /// Receives what is there. 0 is the end of the stream.
     #[inline]
-    fn read_now(&self, most: usize, take: impl FnOnce(&[u8])) -> Result<usize> {
+    fn read_into(&self, buf: &mut [u8]) -> Result<usize> {
+        match self.with(|core, key| core.try_read(key, buf.into()).map(|bytes| bytes.len())) {
+            Err(Errno::EOF) => Ok(0),
+            read => read,
+        }
+    }
+
+    /// As [`Handle::read_into`], at most so many bytes, and no more than its size, by way of the loop's buffer, out of which they are taken.
+    #[cfg(any(feature = "hyper", feature = "tokio"))]
+    fn read_through(&self, most: usize, take: impl FnOnce(&[u8])) -> Result<usize> {
         let inner = &*self.owner().0;
         let mut room = inner.take_buffer();
-        let read = match self.with(|core, key| core.try_read(key, &mut room[..most])) {
+        let read = match self.with(|core, key| core.try_read(key, (&mut room[..most]).into())) {
             Ok(bytes) => {
                 take(bytes);
                 Ok(bytes.len())

@@ -17,8 +17,9 @@ macro_rules! of_hyper {
                 context: &mut Context<'_>,
                 mut buf: ReadBufCursor<'_>,
             ) -> Poll<io::Result<()>> {
+                // Its memory is not initialised, and nobody tells whether it is.
                 let most = buf.remaining();
-                self.flow.poll_read_with(context, most, |bytes| buf.put_slice(bytes)).map_ok(drop)
+                self.flow.poll_read_through(context, most, |bytes| buf.put_slice(bytes)).map_ok(drop)
             }
         }
     )*};

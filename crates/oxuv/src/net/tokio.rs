@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -17,8 +17,13 @@ macro_rules! reads {
                 context: &mut Context<'_>,
                 buf: &mut ReadBuf<'_>,
             ) -> Poll<io::Result<()>> {
-                let most = buf.remaining();
-                self.flow.poll_read_with(context, most, |bytes| buf.put_slice(bytes)).map_ok(drop)
+                if buf.initialized().len() < buf.capacity() {
+                    let most = buf.remaining();
+                    return self.flow.poll_read_through(context, most, |bytes| buf.put_slice(bytes)).map_ok(drop);
+                }
+                let count = ready!(self.flow.poll_read(context, buf.initialize_unfilled()))?;
+                buf.advance(count);
+                Poll::Ready(Ok(()))
             }
         }
     )*};

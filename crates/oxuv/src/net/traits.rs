@@ -114,11 +114,14 @@ macro_rules! writes {
             /// # Errors
             /// As [`write`](Self::write).
             pub async fn write_all_buf(&self, rest: &mut &[u8]) -> std::io::Result<()> {
-                while !rest.is_empty() {
-                    let count = self.write(rest).await?;
-                    *rest = &rest[count..];
-                }
-                Ok(())
+                std::future::poll_fn(|context| {
+                    while !rest.is_empty() {
+                        let count = std::task::ready!(self.flow.poll_write(context, rest))?;
+                        *rest = &rest[count..];
+                    }
+                    std::task::Poll::Ready(Ok(()))
+                })
+                .await
             }
 
             /// As [`write`](Self::write), for those who write futures by hand. Only the task that has called this last is woken.

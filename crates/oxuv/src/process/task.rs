@@ -9,9 +9,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use super::{Command, Process, Source, Stdio};
+use crate::callbacks::Callback;
 use crate::net::UnixStream;
 use crate::task::{here, remember};
-use crate::{Pipe, Result};
+use crate::{Errno, Pipe, Result, Signal};
 
 impl Stdio {
     /// A pipe whose other end the [`Child`] has: for [`Command::start`] only.
@@ -76,12 +77,12 @@ impl Command {
             }
         }
         let [stdin, stdout, stderr] = ends;
-        Ok(Child { process: process?, end, stdin, stdout, stderr })
+        Ok(Child { process: process?, end, is_killed_on_drop: self.is_killed_on_drop, stdin, stdout, stderr })
     }
 
     /// Runs the child to its end.
     ///
-    /// Cancel safety: if this is dropped, the child goes on.
+    /// Cancel safety: if this is dropped, the child goes on, or is [killed](Command::kill_on_drop).
     ///
     /// # Errors
     /// As [`Command::start`]; ECHILD when how it has ended cannot be known.
@@ -102,7 +103,8 @@ impl Command {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     ///
-    /// Cancel safety: if this is dropped, the child goes on, and what it writes meets with EPIPE.
+    /// Cancel safety: if this is dropped, the child goes on, and what it writes meets with EPIPE; or it is
+    /// [killed](Command::kill_on_drop).
     ///
     /// # Errors
     /// As [`Command::status`].
@@ -126,11 +128,13 @@ struct End {
     waker: Option<Waker>,
 }
 
-/// A child process that tasks wait for. Dropped, the child goes on.
+/// A child process that tasks wait for. Dropped, the child goes on, unless it is to be [killed](Command::kill_on_drop). The loop waits for
+/// its end all the same, so that it does not stay as a zombie, but is not kept running by it.
 #[derive(Debug)]
 pub struct Child {
     process: Process,
     end: Rc<RefCell<End>>,
+    is_killed_on_drop: bool,
     /// What it reads, if that is [piped](Stdio::piped). Drop it to have the child find its end.
     pub stdin: Option<UnixStream>,
     /// What it writes, if that is [piped](Stdio::piped).
@@ -160,6 +164,28 @@ impl Child {
     /// As that.
     pub fn signal(&self, number: i32) -> io::Result<()> {
         Ok(self.process.kill(number)?)
+    }
+
+    /// Ends it by SIGKILL. It is a zombie until it is waited for, or the loop runs. Nothing happens if it has ended.
+    ///
+    /// # Errors
+    /// EPERM when it has made itself another user; EINVAL when the loop is gone.
+    pub fn start_kill(&self) -> io::Result<()> {
+        match self.process.kill(Signal::KILL) {
+            Err(Errno::ESRCH) => Ok(()),
+            killed => Ok(killed?),
+        }
+    }
+
+    /// Ends it by SIGKILL, and waits for that.
+    ///
+    /// Cancel safety: it ends all the same.
+    ///
+    /// # Errors
+    /// As [`Child::start_kill`] and [`Child::wait`].
+    pub async fn kill(&mut self) -> io::Result<()> {
+        self.start_kill()?;
+        self.wait().await.map(drop)
     }
 
     /// How it has ended, if it has.
@@ -194,6 +220,8 @@ impl Child {
 
     /// Waits until it has ended, and collects what it has written.
     ///
+    /// Cancel safety: if this is dropped, so is the [`Child`], and what was collected is lost.
+    ///
     /// # Errors
     /// As [`Child::wait`].
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
@@ -205,9 +233,29 @@ impl Child {
     }
 }
 
+impl Child {
+    /// Has the loop wait for the end of the child, without being kept running by that.
+    fn let_go(&self) -> Result<()> {
+        if self.is_killed_on_drop {
+            // It may be about to end.
+            let _ = self.process.kill(Signal::KILL);
+        }
+        self.process.unref()?;
+        self.process.with(|core, key| core.hide(key))?;
+        self.process.set_callback(Callback::Exit(Rc::new(|process, _| {
+            let _ = process.close();
+        })));
+        Ok(())
+    }
+}
+
 impl Drop for Child {
     fn drop(&mut self) {
-        let _ = self.process.close();
+        let is_over = self.end.borrow().status.is_some();
+        if is_over || self.let_go().is_err() {
+            // It fails only for a loop that is gone.
+            let _ = self.process.close();
+        }
     }
 }
 

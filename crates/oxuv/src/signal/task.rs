@@ -3,8 +3,11 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
 
 use super::Signal;
 use crate::task::{here, remember};
@@ -51,6 +54,8 @@ pub fn signals(number: i32) -> io::Result<Signals> {
 
 /// Waits for one Ctrl+C. Until then, and from the first poll on, it does not end the process.
 ///
+/// Cancel safety: if this is dropped, Ctrl+C ends the process again. One that came meanwhile is lost; [`signals`] loses none.
+///
 /// # Errors
 /// ENOMEM.
 ///
@@ -61,7 +66,7 @@ pub async fn ctrl_c() -> io::Result<()> {
     Ok(())
 }
 
-/// A signal that tasks wait for: made by [`signals`]. When it is dropped, the action from before is put back, unless others wait
+/// A signal that tasks wait for: made by [`signals`]. It is a [`Stream`] without an end, too. When it is dropped, the action from before is put back, unless others wait
 /// for the signal.
 #[derive(Debug)]
 pub struct Signals {
@@ -94,6 +99,14 @@ impl Signals {
         drop(caught);
         drop(old);
         Poll::Pending
+    }
+}
+
+impl Stream for Signals {
+    type Item = ();
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<()>> {
+        self.poll_recv(context).map(Some)
     }
 }
 

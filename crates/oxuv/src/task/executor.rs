@@ -29,6 +29,10 @@ pub(super) const BUDGET: usize = 128;
 /// So many operations of this crate's may a task do in one go before it has to let others run.
 const SHARE: u32 = 128;
 
+/// A task that has used its share up counts for so many that were polled: a system call takes longer than a poll that does nothing, and
+/// the loop shall not go without a look for events for as long as a budget of shares takes.
+const EXHAUSTED: usize = 32;
+
 /// A task that is not running now.
 struct Body {
     future: Pin<Box<dyn Future<Output = ()>>>,
@@ -315,6 +319,7 @@ impl Tasks {
         match self.share.get() {
             None => Poll::Ready(()),
             Some(0) => {
+                self.left.set(self.left.get().saturating_sub(EXHAUSTED));
                 context.waker().wake_by_ref();
                 Poll::Pending
             }

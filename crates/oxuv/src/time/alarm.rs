@@ -5,10 +5,14 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use oxuv_core::linux::{TimerClock, TimerDescriptor};
+
+use super::Clock;
 use crate::callbacks::{Callback, repeated};
 use crate::handle::nanoseconds;
+use crate::io::AsyncFd;
 use crate::task::remember;
-use crate::{LoopRef, Result, Timer};
+use crate::{LoopRef, Readiness, Result, Timer};
 
 /// So many timers are kept for later.
 const SPARE: usize = 4096;
@@ -30,14 +34,58 @@ struct Bell {
     waker: RefCell<Option<Waker>>,
 }
 
-/// A timer of the loop's own, as long as somebody waits for it.
-pub(super) struct Alarm(Rc<Bell>);
+/// What rings when it is time.
+pub(super) enum Alarm {
+    Own(OwnAlarm),
+    /// A descriptor of its own, since the loop does not know that clock.
+    Boot(Box<AsyncFd<TimerDescriptor>>),
+}
 
 impl Alarm {
-    pub(super) fn new(owner: &LoopRef) -> Result<Alarm> {
+    pub(super) fn new(owner: &LoopRef, clock: Clock) -> Result<Alarm> {
+        if clock == Clock::Boot
+            && let Ok(alarm) = boot_alarm(owner)
+        {
+            return Ok(Alarm::Boot(Box::new(alarm)));
+        }
+        // Where no descriptor can be had this one is late by the time that the machine is suspended, and not early.
+        OwnAlarm::new(owner).map(Alarm::Own)
+    }
+
+    /// Rings that long after its clock's time of now.
+    pub(super) fn set(&self, after: Duration) {
+        match self {
+            Alarm::Own(alarm) => alarm.set(after),
+            // It does not fail.
+            Alarm::Boot(alarm) => drop(alarm.get_ref().set_after(nanoseconds(after))),
+        }
+    }
+
+    pub(super) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+        match self {
+            Alarm::Own(alarm) => alarm.poll(context),
+            // It fails for a loop that is gone.
+            Alarm::Boot(alarm) => {
+                alarm.poll_with(context, Readiness::READ, &mut |timer| Ok(timer.take()?)).map(|_taken| ())
+            }
+        }
+    }
+}
+
+fn boot_alarm(owner: &LoopRef) -> Result<AsyncFd<TimerDescriptor>> {
+    let alarm = AsyncFd::of(owner, TimerDescriptor::new(TimerClock::Boot)?)?;
+    alarm.hide()?;
+    Ok(alarm)
+}
+
+/// A timer of the loop's own, as long as somebody waits for it.
+pub(super) struct OwnAlarm(Rc<Bell>);
+
+impl OwnAlarm {
+    fn new(owner: &LoopRef) -> Result<OwnAlarm> {
         let spare = owner.0.alarms.0.borrow_mut().pop();
         if let Some(bell) = spare {
-            return Ok(Alarm(bell));
+            return Ok(OwnAlarm(bell));
         }
         let timer = Timer::new(owner)?;
         timer.with(|core, key| core.hide(key))?;
@@ -51,17 +99,16 @@ impl Alarm {
                 waker.wake();
             }
         })));
-        Ok(Alarm(bell))
+        Ok(OwnAlarm(bell))
     }
 
-    /// Rings that long after the loop's time of now.
-    pub(super) fn set(&self, after: Duration) {
+    fn set(&self, after: Duration) {
         self.0.has_rung.set(false);
         // It fails only for a loop that is gone.
         let _ = self.0.timer.with(|core, key| core.timer_start(key, nanoseconds(after), 0));
     }
 
-    pub(super) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
         if self.0.has_rung.get() {
             return Poll::Ready(());
         }
@@ -71,7 +118,7 @@ impl Alarm {
     }
 }
 
-impl Drop for Alarm {
+impl Drop for OwnAlarm {
     fn drop(&mut self) {
         let bell = Rc::clone(&self.0);
         drop(bell.waker.take());

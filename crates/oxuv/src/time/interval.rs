@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use super::{Instant, Sleep};
+use super::{Clock, Instant, Sleep};
+use futures_core::Stream;
+
 use crate::LoopRef;
 use crate::task::here;
 
@@ -21,7 +23,7 @@ pub enum MissedTickBehavior {
     Skip,
 }
 
-/// Ticks at equal distances: made by [`interval`].
+/// Ticks at equal distances: made by [`interval`]. It is a [`Stream`] of what [`tick`](Interval::tick) returns, without an end.
 #[derive(Debug)]
 pub struct Interval {
     sleep: Sleep,
@@ -50,7 +52,7 @@ pub struct Interval {
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
     let owner = here::current();
-    Interval::new(&owner, Instant::of(&owner), period)
+    Interval::new(&owner, Clock::Monotonic, Instant::of(&owner), period)
 }
 
 /// As [`interval`], with the first tick then.
@@ -59,14 +61,24 @@ pub fn interval(period: Duration) -> Interval {
 /// As [`interval`].
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
-    Interval::new(&here::current(), start, period)
+    Interval::new(&here::current(), Clock::Monotonic, start, period)
+}
+
+/// As [`interval`], by this clock: ticks, and what [`Interval::tick`] returns, are of its time.
+///
+/// # Panics
+/// As [`interval`].
+#[track_caller]
+pub fn interval_on(clock: Clock, period: Duration) -> Interval {
+    let owner = here::current();
+    Interval::new(&owner, clock, clock.read(&owner), period)
 }
 
 impl Interval {
     #[track_caller]
-    fn new(owner: &LoopRef, start: Instant, period: Duration) -> Interval {
+    fn new(owner: &LoopRef, clock: Clock, start: Instant, period: Duration) -> Interval {
         assert!(!period.is_zero(), "an interval of no length would tick for ever");
-        Interval { sleep: Sleep::new(owner, start), period, behavior: MissedTickBehavior::default() }
+        Interval { sleep: Sleep::new(owner, clock, start), period, behavior: MissedTickBehavior::default() }
     }
 
     /// Waits for the next tick, and returns the time at which it was due.
@@ -80,7 +92,7 @@ impl Interval {
     pub fn poll_tick(&mut self, context: &mut Context<'_>) -> Poll<Instant> {
         ready!(Pin::new(&mut self.sleep).poll(context));
         let due = self.sleep.deadline();
-        let now = Instant::of(&self.sleep.owner);
+        let now = self.sleep.read_clock();
         self.sleep.reset(self.next(due, now));
         Poll::Ready(due)
     }
@@ -104,7 +116,7 @@ impl Interval {
 
     /// The next tick comes a whole period from now.
     pub fn reset(&mut self) {
-        let next = Instant::of(&self.sleep.owner) + self.period;
+        let next = self.sleep.read_clock() + self.period;
         self.sleep.reset(next);
     }
 
@@ -121,5 +133,17 @@ impl Interval {
     /// The distance of the ticks.
     pub fn period(&self) -> Duration {
         self.period
+    }
+}
+
+impl Stream for Interval {
+    type Item = Instant;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Instant>> {
+        self.poll_tick(context).map(Some)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (usize::MAX, None)
     }
 }

@@ -4,6 +4,9 @@
 //! early. It counts from the call: the clock is read anew for it, unlike for a [`Timer`](crate::Timer). What is due runs in the
 //! next prepare phase after the timers.
 //!
+//! The loop's time stands still while the machine is suspended. What shall count that, too, goes by another [`Clock`]: [`sleep_on`],
+//! [`interval_on`], [`timeout_on`].
+//!
 //! ```
 //! use oxuv::{Loop, time};
 //! use std::time::Duration;
@@ -18,31 +21,33 @@
 //! ```
 
 mod alarm;
+mod clock;
+#[cfg(feature = "hyper")]
+mod hyper;
 mod interval;
 mod timeout;
 
 use std::fmt;
 use std::future::Future;
-use std::io;
 use std::ops::{Add, AddAssign, Sub};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 pub(crate) use alarm::Alarms;
-pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
-pub use timeout::{Elapsed, timeout, timeout_at};
-
-use oxuv_core::linux::{TimerClock, TimerDescriptor};
+pub use clock::Clock;
+#[cfg(feature = "hyper")]
+pub use hyper::HyperTimer;
+pub use interval::{Interval, MissedTickBehavior, interval, interval_at, interval_on};
+pub use timeout::{Elapsed, timeout, timeout_at, timeout_on};
 
 use crate::LoopRef;
-use crate::handle::nanoseconds;
-use crate::io::AsyncFd;
 use crate::task::here;
 use alarm::Alarm;
 
-/// A point in a loop's time. Those of different loops have nothing to do with each other, if one of them has a clock of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A point in a loop's time, or that of another [`Clock`]. Those of different clocks have nothing to do with each other, and a loop
+/// [for tests](crate::Builder::test_clock) has one of its own. The default is the point that they count from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant(Duration);
 
 impl Instant {
@@ -121,69 +126,51 @@ pub fn sleep(time: Duration) -> Sleep {
 /// When no loop runs on this thread.
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep::new(&here::current(), deadline)
+    Sleep::new(&here::current(), Clock::Monotonic, deadline)
+}
+
+/// As [`sleep`], by this clock.
+///
+/// Cancel safety: as that.
+///
+/// # Panics
+/// As that.
+#[track_caller]
+pub fn sleep_on(clock: Clock, time: Duration) -> Sleep {
+    let owner = here::current();
+    Sleep::new(&owner, clock, clock.read(&owner) + time)
 }
 
 impl LoopRef {
     /// Waits that long, from the call on. The future may be polled by any executor on this thread. If the loop is gone, or has no
     /// memory for a timer, it is ready at once.
     pub fn sleep(&self, time: Duration) -> Sleep {
-        Sleep::new(self, Instant::of(self) + time)
+        Sleep::new(self, Clock::Monotonic, Instant::of(self) + time)
     }
-}
-
-/// The clocks that [`sleep_on`] counts by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Clock {
-    /// The loop's, which stands still while the machine is suspended.
-    #[default]
-    Monotonic,
-    /// The time since the machine was started, suspended or not.
-    Boot,
-}
-
-/// Waits that long by a clock, from the first poll on.
-///
-/// Cancel safety: nothing is left of one that is dropped.
-///
-/// # Errors
-/// EMFILE, ENFILE, ENOMEM: each that waits by another clock than the loop's needs a descriptor.
-///
-/// # Panics
-/// When it is polled and no loop runs on this thread.
-pub async fn sleep_on(clock: Clock, time: Duration) -> io::Result<()> {
-    match clock {
-        Clock::Monotonic => sleep(time).await,
-        Clock::Boot => {
-            let timer = AsyncFd::new(TimerDescriptor::new(TimerClock::Boot)?)?;
-            timer.get_ref().set_after(nanoseconds(time))?;
-            timer.read_with(|timer| Ok(timer.take()?)).await?;
-        }
-    }
-    Ok(())
 }
 
 /// Waits until a point in time: made by [`sleep`].
 pub struct Sleep {
     owner: LoopRef,
+    clock: Clock,
     deadline: Instant,
     /// There is one while this waits.
     alarm: Option<Alarm>,
 }
 
 impl Sleep {
-    fn new(owner: &LoopRef, deadline: Instant) -> Sleep {
-        Sleep { owner: owner.clone(), deadline, alarm: None }
+    fn new(owner: &LoopRef, clock: Clock, deadline: Instant) -> Sleep {
+        Sleep { owner: owner.clone(), clock, deadline, alarm: None }
     }
 
-    /// When it ends.
+    /// When it ends, by its clock.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
     /// True once it has ended.
     pub fn is_elapsed(&self) -> bool {
-        self.owner.now() >= self.deadline.0
+        self.left().is_zero()
     }
 
     /// Ends at another time; it may have ended before.
@@ -194,8 +181,12 @@ impl Sleep {
         }
     }
 
+    fn read_clock(&self) -> Instant {
+        self.clock.read(&self.owner)
+    }
+
     fn left(&self) -> Duration {
-        self.deadline.0.saturating_sub(self.owner.now())
+        self.deadline - self.clock.now(&self.owner)
     }
 }
 
@@ -216,7 +207,7 @@ impl Future for Sleep {
         if left.is_zero() {
             return self.owner.0.tasks.take_share(context);
         }
-        let Ok(alarm) = Alarm::new(&self.owner) else { return Poll::Ready(()) };
+        let Ok(alarm) = Alarm::new(&self.owner, self.clock) else { return Poll::Ready(()) };
         alarm.set(left);
         let polled = alarm.poll(context);
         self.alarm = Some(alarm);

@@ -7,7 +7,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use super::{Instant, Sleep};
+use super::{Clock, Instant, Sleep, sleep_on};
 use crate::task::here;
 
 /// The time is over.
@@ -44,6 +44,8 @@ impl From<Elapsed> for io::Error {
 /// # Ok::<(), oxuv::Errno>(())
 /// ```
 ///
+/// Cancel safety: that of `future`, which is dropped with this.
+///
 /// # Panics
 /// When no loop runs on this thread.
 #[track_caller]
@@ -58,7 +60,20 @@ pub fn timeout<F: Future>(time: Duration, future: F) -> impl Future<Output = Res
 /// When no loop runs on this thread.
 #[track_caller]
 pub fn timeout_at<F: Future>(deadline: Instant, future: F) -> impl Future<Output = Result<F::Output, Elapsed>> {
-    within(Sleep::new(&here::current(), deadline), future)
+    within(Sleep::new(&here::current(), Clock::Monotonic, deadline), future)
+}
+
+/// As [`timeout`], by this clock.
+///
+/// # Panics
+/// When no loop runs on this thread.
+#[track_caller]
+pub fn timeout_on<F: Future>(
+    clock: Clock,
+    time: Duration,
+    future: F,
+) -> impl Future<Output = Result<F::Output, Elapsed>> {
+    within(sleep_on(clock, time), future)
 }
 
 async fn within<F: Future>(mut sleep: Sleep, future: F) -> Result<F::Output, Elapsed> {
