@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use oxuv_core::{Errno, Result};
-use oxuv_observe::{Pulse, Recorder, Settings, SlowCallback, Trace, Watchdog, path_for_process};
+use oxuv_observe::{Pulse, Settings, SlowCallback, Trace, Watchdog, observer, path_for_process};
 
 use crate::loop_::Loop;
 use callbacks::Callbacks;
@@ -56,10 +56,9 @@ pub(crate) unsafe fn begin(core: *mut Loop) {
     let wishes = WISHES.get_or_init(read_environment);
     // SAFETY: says the caller.
     unsafe {
-        let settings = wishes.settings(core);
-        if !settings.is_empty() {
-            let callbacks = Callbacks::new(wishes.has_inquiries, wishes.has_backtraces);
-            (*core).observe(Some(Box::new(Recorder::new(settings, Box::new(callbacks)))));
+        let callbacks = Callbacks::new(wishes.has_inquiries, wishes.has_backtraces);
+        if let Some(observer) = observer(wishes.settings(core), Box::new(callbacks)) {
+            (*core).observe(Some(observer));
         }
     }
 }

@@ -60,11 +60,14 @@ pub trait Observer<U>: fmt::Debug {
     /// The loop has waited. Phase: poll.
     fn waited(&mut self, wait: &Wait);
 
-    /// A callback is due: for what takes time, such as to find out its name, and is not to count as the callback's. True if that
-    /// was done.
-    fn callback_due(&mut self, event: &Event<U>) -> bool {
-        let _ = event;
+    /// Whether to call [`Observer::callback_due`]. Asked when it begins to observe.
+    fn names_callbacks(&self) -> bool {
         false
+    }
+
+    /// A callback is due: for what takes time, such as to find out its name, and is not to count as the callback's.
+    fn callback_due(&mut self, event: &Event<U>) {
+        let _ = event;
     }
 
     /// A callback is about to begin. `depth` is 1, and more by one for each callback that runs the loop and is under way.
@@ -98,6 +101,13 @@ pub trait Observer<U>: fmt::Debug {
     fn keeper(&mut self, why: Why, keeper: Option<&Alive<U>>, at: u64) {
         let _ = (why, keeper, at);
     }
+}
+
+/// An observer of a loop.
+#[derive(Debug)]
+pub(crate) struct Observing<U> {
+    pub(crate) observer: Box<dyn Observer<U>>,
+    names_callbacks: bool,
 }
 
 /// What an observer has been told of a run.
@@ -292,12 +302,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.poll.is_careful = true;
             self.kernel.measure_jobs();
         }
-        std::mem::replace(&mut self.observing, observer)
+        let observing = observer.map(|observer| Observing { names_callbacks: observer.names_callbacks(), observer });
+        std::mem::replace(&mut self.observing, observing).map(|before| before.observer)
     }
 
     /// The observer, to be asked what it has seen.
     pub fn observer_mut(&mut self) -> Option<&mut (dyn Observer<U> + 'static)> {
-        self.observing.as_deref_mut()
+        self.observing.as_mut().map(|observing| &mut *observing.observer)
     }
 
     #[inline(always)] // A look at a pointer.
@@ -316,7 +327,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         told.callbacks = depth.saturating_sub(1);
         if depth > 0 {
             told.at = self.kernel.now();
-            if let Some(observer) = &mut self.observing {
+            if let Some(Observing { observer, .. }) = &mut self.observing {
                 observer.callback_ended(depth, told.at);
             }
         }
@@ -330,13 +341,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if event.is_some() {
             self.tell_phase(self.turn.phase);
         }
-        let Some(observer) = &mut self.observing else { return event };
+        let Some(Observing { observer, names_callbacks }) = &mut self.observing else { return event };
         let told = &mut self.turn.told;
         if let Some(event) = &event {
-            let is_late = observer.callback_due(event);
+            if *names_callbacks {
+                observer.callback_due(event);
+            }
             // In other phases nothing is between a callback and the next.
             let has_worked = matches!(self.turn.phase, Phase::Poll | Phase::Pending | Phase::PendingAfterPoll);
-            if is_late || has_worked {
+            if *names_callbacks || has_worked {
                 told.at = self.kernel.now();
             }
             told.callbacks += 1;
@@ -354,17 +367,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Tells of a phase, and of a turn that begins with it.
+    #[inline]
     fn tell_phase(&mut self, phase: Phase) {
         // A turn is counted when it polls.
         let turn = self.turn.count + u64::from(phase < Phase::Poll);
-        let told = &mut self.turn.told;
+        let told = &self.turn.told;
         let is_new = turn != told.turn && phase != Phase::FirstTimers;
         if !is_new && told.phase == Some(phase) {
             return;
         }
+        self.tell_new_phase(phase, is_new, turn);
+    }
+
+    #[inline(never)]
+    fn tell_new_phase(&mut self, phase: Phase, is_new: bool, turn: u64) {
+        let told = &mut self.turn.told;
         told.phase = Some(phase);
         told.at = told.at.max(self.now);
-        let Some(observer) = &mut self.observing else { return };
+        let Some(Observing { observer, .. }) = &mut self.observing else { return };
         if is_new {
             told.turn = turn;
             observer.turn_begun(turn, told.at);
@@ -393,7 +413,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.tell_phase(Phase::Poll);
         }
         let begun = self.kernel.now();
-        if let Some(observer) = &mut self.observing {
+        if let Some(Observing { observer, .. }) = &mut self.observing {
             observer.wait_begun(timeout, begun);
         }
         let is_idle = timeout != Some(0);
@@ -405,7 +425,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if is_idle {
             self.counts.end_idle(ended);
         }
-        if let Some(observer) = &mut self.observing {
+        if let Some(Observing { observer, .. }) = &mut self.observing {
             self.turn.told.at = ended;
             let idle = if is_idle { ended.saturating_sub(begun) } else { 0 };
             let metrics = self.counts.metrics(self.turn.count);
@@ -419,18 +439,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Tells the observer, if there is one, what keeps the loop alive, or open.
     pub fn tell_keepers(&mut self, why: Why) {
-        let Some(mut observer) = self.observing.take() else { return };
+        let Some(mut observing) = self.observing.take() else { return };
         let now = self.kernel.now();
-        self.keepers(why, |keeper| observer.keeper(why, Some(&keeper), now));
-        observer.keeper(why, None, now);
-        self.observing = Some(observer);
+        self.keepers(why, |keeper| observing.observer.keeper(why, Some(&keeper), now));
+        observing.observer.keeper(why, None, now);
+        self.observing = Some(observing);
     }
 
     /// A new handle, by what the phases and the kernel need of it; [`Slots::reserve`](crate::slots::Slots::reserve) goes before.
     #[inline]
     pub(crate) fn add_handle(&mut self, kind: Kind, state: u32, user: U) -> Key {
         let key = self.slots.insert(kind, state, user);
-        if let Some(observer) = &mut self.observing {
+        if let Some(Observing { observer, .. }) = &mut self.observing {
             observer.handle_made(key, self.now);
         }
         key

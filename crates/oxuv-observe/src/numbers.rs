@@ -3,26 +3,48 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hdrhistogram::Histogram;
-use oxuv_core::{CallbackKind, Metrics, ObservedJob as Job, Wait};
+use oxuv_core::{CallbackKind, Metrics};
+
+use crate::distribution::{Counter, Distribution, histogram};
 
 /// Numbers of one loop or several, for any thread to read: a clone is another way to the same.
 ///
 /// They begin when the loop is observed. What a loop counts and measures itself, turns, events and the time that it waits, they
 /// have from there: see [`Core::metrics`](oxuv_core::Core::metrics).
-#[derive(Debug, Clone)]
-pub struct Numbers(Arc<Mutex<Counts>>);
+#[derive(Debug, Clone, Default)]
+pub struct Numbers(Arc<Mutex<Vec<Arc<Part>>>>);
 
-#[derive(Debug)]
-pub(crate) struct Counts {
-    pub(crate) metrics: Metrics,
+/// What one loop has counted. Its thread writes without a lock.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) turns: Counter,
+    pub(crate) events: Counter,
+    pub(crate) events_waiting: Counter,
     /// Nanoseconds.
-    pub(crate) idle: u64,
-    pub(crate) busy: u64,
-    pub(crate) kinds: [OfKind; CallbackKind::ALL.len()],
-    pub(crate) lanes: [OfKind; 3],
-    pub(crate) ring: OfKind,
-    pub(crate) turn_times: Histogram<u64>,
-    pub(crate) delays: Histogram<u64>,
+    pub(crate) idle: Counter,
+    pub(crate) busy: Counter,
+    pub(crate) kinds: [Times; CallbackKind::ALL.len()],
+    pub(crate) lanes: [Times; 3],
+    pub(crate) ring: Times,
+    pub(crate) turn_times: Distribution,
+    pub(crate) delays: Distribution,
+}
+
+/// [`OfKind`] as it is counted.
+#[derive(Debug, Default)]
+pub(crate) struct Times {
+    count: Counter,
+    total: Counter,
+    longest: Counter,
+}
+
+impl Times {
+    #[inline]
+    pub(crate) fn add(&self, duration: u64) {
+        self.count.add(1);
+        self.total.add(duration);
+        self.longest.raise(duration);
+    }
 }
 
 /// How many, and how long all together.
@@ -37,10 +59,12 @@ pub struct OfKind {
 }
 
 impl OfKind {
-    fn add(&mut self, duration: u64) {
-        self.count += 1;
-        self.total += duration;
-        self.longest = self.longest.max(duration);
+    fn add(self, part: &Times) -> OfKind {
+        OfKind {
+            count: self.count + part.count.get(),
+            total: self.total + part.total.get(),
+            longest: self.longest.max(part.longest.get()),
+        }
     }
 }
 
@@ -83,36 +107,20 @@ impl Delays {
     }
 }
 
-/// The longest time that is told from longer ones: an hour.
-const LONGEST: u64 = 3_600_000_000_000;
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Numbers::new()
-    }
-}
-
 impl Numbers {
     /// All zero.
     pub fn new() -> Numbers {
-        // The bounds are constants that it takes.
-        let histogram = || Histogram::new_with_max(LONGEST, 3).expect("bounds that a histogram takes");
-        Numbers(Arc::new(Mutex::new(Counts {
-            metrics: Metrics::default(),
-            idle: 0,
-            busy: 0,
-            kinds: Default::default(),
-            lanes: Default::default(),
-            ring: OfKind::default(),
-            turn_times: histogram(),
-            delays: histogram(),
-        })))
+        Numbers::default()
     }
 
     /// Turns and events, as the loop itself counts them.
     #[doc(alias = "uv_metrics_info")]
     pub fn metrics(&self) -> Metrics {
-        self.with(|counts| counts.metrics)
+        Metrics {
+            turns: self.sum(|part| &part.turns),
+            events: self.sum(|part| &part.events),
+            events_waiting: self.sum(|part| &part.events_waiting),
+        }
     }
 
     /// The turns that have begun.
@@ -123,138 +131,93 @@ impl Numbers {
     /// The nanoseconds in which the loop has waited for events, outside of which it ran something.
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle(&self) -> u64 {
-        self.with(|counts| counts.idle)
+        self.sum(|part| &part.idle)
     }
 
     /// The nanoseconds in which the loop ran something: callbacks, and its own work.
     pub fn busy(&self) -> u64 {
-        self.with(|counts| counts.busy)
+        self.sum(|part| &part.busy)
     }
 
     /// The share of time in which the loop was busy, from 0 to 1.
     #[doc(alias = "eventLoopUtilization")]
     pub fn utilization(&self) -> f64 {
-        self.with(|counts| match counts.busy + counts.idle {
-            0 => 0.0,
-            all => counts.busy as f64 / all as f64,
-        })
+        let (busy, idle) = (self.busy(), self.idle());
+        if busy + idle == 0 { 0.0 } else { busy as f64 / (busy + idle) as f64 }
     }
 
     /// The callbacks of this kind.
     pub fn callbacks(&self, kind: CallbackKind) -> OfKind {
-        self.with(|counts| counts.kinds[kind as usize])
+        self.times(|part| &part.kinds[kind as usize])
     }
 
     /// The jobs that threads have run, by the numbers of [`Lane`](oxuv_core::Lane).
     pub fn lanes(&self) -> [OfKind; 3] {
-        self.with(|counts| counts.lanes)
+        [0, 1, 2].map(|lane| self.times(|part| &part.lanes[lane]))
     }
 
     /// The operations on files that the kernel has done by io_uring.
     pub fn ring(&self) -> OfKind {
-        self.with(|counts| counts.ring)
+        self.times(|part| &part.ring)
     }
 
     /// How long turns take, without what they wait.
     pub fn turn_times(&self) -> Delays {
-        self.with(|counts| Delays::of(&counts.turn_times))
+        Delays::of(&self.histogram(|part| &part.turn_times))
     }
 
     /// How long an event that comes at any time would have to wait for the loop: for each callback what it holds others up by.
     #[doc(alias = "monitorEventLoopDelay")]
     pub fn delays(&self) -> Delays {
-        self.with(|counts| Delays::of(&counts.delays))
+        Delays::of(&self.histogram(|part| &part.delays))
     }
 
-    #[inline]
-    pub(crate) fn with<T>(&self, ask: impl FnOnce(&mut Counts) -> T) -> T {
+    /// A part for a new loop: one whose loop is gone, or a new one.
+    pub(crate) fn part(&self) -> Arc<Part> {
+        self.with(|parts| {
+            match parts.iter_mut().find_map(|part| Arc::get_mut(part).is_some().then(|| Arc::clone(part))) {
+                Some(part) => part,
+                None => {
+                    let part = Arc::new(Part::default());
+                    parts.push(Arc::clone(&part));
+                    part
+                }
+            }
+        })
+    }
+
+    fn sum(&self, of: impl Fn(&Part) -> &Counter) -> u64 {
+        self.with(|parts| parts.iter().map(|part| of(part).get()).sum())
+    }
+
+    pub(crate) fn times(&self, of: impl Fn(&Part) -> &Times) -> OfKind {
+        self.with(|parts| parts.iter().fold(OfKind::default(), |sum, part| sum.add(of(part))))
+    }
+
+    pub(crate) fn histogram(&self, of: impl Fn(&Part) -> &Distribution) -> Histogram<u64> {
+        let mut all = histogram();
+        self.with(|parts| parts.iter().for_each(|part| of(part).add_to(&mut all)));
+        all
+    }
+
+    fn with<T>(&self, ask: impl FnOnce(&mut Vec<Arc<Part>>) -> T) -> T {
         ask(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A loop's part of [`Numbers`], which others may have a part of, too.
-#[derive(Debug)]
-pub(crate) struct Tally {
-    numbers: Numbers,
-    /// What the loop had counted when it was last added; `None` before the first turn.
-    metrics: Option<Metrics>,
-    /// Until when the time is shared out among idle and busy; `None` outside of a run.
-    counted: Option<u64>,
-    turn_begun: Option<u64>,
-    /// Of the turn.
-    idle: u64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Tally {
-    pub(crate) fn new(numbers: Numbers) -> Tally {
-        Tally { numbers, metrics: None, counted: None, turn_begun: None, idle: 0 }
-    }
-
-    pub(crate) fn turn_begun(&mut self, number: u64, at: u64) {
-        self.end_turn(at);
-        self.turn_begun = Some(at);
-        self.counted.get_or_insert(at);
-        self.metrics.get_or_insert(Metrics { turns: number - 1, ..Metrics::default() });
-    }
-
-    pub(crate) fn waited(&mut self, wait: &Wait) {
-        let counted = self.counted.replace(wait.ended).unwrap_or(wait.begun);
-        self.idle += wait.idle;
-        let more = self.count(&wait.metrics);
-        self.numbers.with(|counts| {
-            counts.add(&more);
-            counts.idle += wait.idle;
-            counts.busy += wait.ended.saturating_sub(counted).saturating_sub(wait.idle);
-        });
-    }
-
-    pub(crate) fn callback(&self, kind: CallbackKind, duration: u64) {
-        self.numbers.with(|counts| {
-            counts.kinds[kind as usize].add(duration);
-            counts.delays.saturating_record(duration);
-        });
-    }
-
-    pub(crate) fn job(&self, job: &Job) {
-        let duration = job.finished.saturating_sub(job.started);
-        self.numbers.with(|counts| match job.lane {
-            Some(lane) => counts.lanes[lane as usize].add(duration),
-            None => counts.ring.add(duration),
-        });
-    }
-
-    pub(crate) fn run_ended(&mut self, metrics: &Metrics, at: u64) {
-        self.end_turn(at);
-        let busy = self.counted.take().map_or(0, |counted| at.saturating_sub(counted));
-        let more = self.count(metrics);
-        self.numbers.with(|counts| {
-            counts.add(&more);
-            counts.busy += busy;
-        });
-    }
-
-    fn end_turn(&mut self, at: u64) {
-        if let Some(begun) = self.turn_begun.take() {
-            let time = at.saturating_sub(begun).saturating_sub(std::mem::take(&mut self.idle));
-            self.numbers.with(|counts| counts.turn_times.saturating_record(time));
+    #[test]
+    fn loops_that_come_and_go_take_no_more_room_than_those_that_are_there() {
+        let numbers = Numbers::new();
+        let stays = numbers.part();
+        for _ in 0..100 {
+            numbers.part().kinds[CallbackKind::Timer as usize].add(5);
         }
-    }
-
-    /// What the loop has counted since the last time.
-    fn count(&mut self, now: &Metrics) -> Metrics {
-        let before = self.metrics.replace(*now).unwrap_or(*now);
-        Metrics {
-            turns: now.turns - before.turns,
-            events: now.events - before.events,
-            events_waiting: now.events_waiting - before.events_waiting,
-        }
-    }
-}
-
-impl Counts {
-    fn add(&mut self, more: &Metrics) {
-        self.metrics.turns += more.turns;
-        self.metrics.events += more.events;
-        self.metrics.events_waiting += more.events_waiting;
+        stays.kinds[CallbackKind::Timer as usize].add(7);
+        assert_eq!(numbers.callbacks(CallbackKind::Timer), OfKind { count: 101, total: 507, longest: 7 });
+        numbers.with(|parts| assert_eq!(parts.len(), 2));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use hdrhistogram::Histogram;
 use oxuv_core::{CallbackKind, Lane};
 
-use crate::numbers::{Counts, Numbers, OfKind};
+use crate::numbers::{Numbers, OfKind};
 
 /// What is told: name, type, and what it is.
 const FAMILIES: [(&str, &str, &str); 10] = [
@@ -24,16 +24,13 @@ const FAMILIES: [(&str, &str, &str); 10] = [
 impl Numbers {
     /// All of it as Prometheus reads it (text format 0.0.4); times in seconds.
     pub fn prometheus(&self) -> String {
-        text(&[self.with(|counts| samples(counts, ""))])
+        text(&[samples(self, "")])
     }
 
     /// The same of several loops, each with a label `loop` of this value.
     pub fn prometheus_of(loops: &[(String, Numbers)]) -> String {
-        let samples: Vec<_> = loops
-            .iter()
-            .map(|(name, numbers)| numbers.with(|counts| samples(counts, &format!("loop=\"{name}\""))))
-            .collect();
-        text(&samples)
+        let of_loop = |(name, numbers): &(String, Numbers)| samples(numbers, &format!("loop=\"{name}\""));
+        text(&loops.iter().map(of_loop).collect::<Vec<_>>())
     }
 }
 
@@ -49,8 +46,7 @@ fn text(loops: &[[String; FAMILIES.len()]]) -> String {
 }
 
 /// The samples of a loop, in the order of the families.
-fn samples(counts: &Counts, label: &str) -> [String; FAMILIES.len()] {
-    let Counts { metrics, idle, busy, kinds, lanes, ring, turn_times, delays } = counts;
+fn samples(numbers: &Numbers, label: &str) -> [String; FAMILIES.len()] {
     let mut samples = [const { String::new() }; FAMILIES.len()];
     let mut sample = |nth: usize, suffix: &str, more: &str, value: f64| {
         let separator = if label.is_empty() || more.is_empty() { "" } else { "," };
@@ -58,22 +54,22 @@ fn samples(counts: &Counts, label: &str) -> [String; FAMILIES.len()] {
         let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
         let _ = writeln!(samples[nth], "{}{suffix}{labels} {value}", FAMILIES[nth].0);
     };
-    sample(0, "", "", metrics.turns as f64);
-    sample(1, "", "", metrics.events as f64);
-    sample(2, "", "", seconds(*idle));
-    sample(3, "", "", seconds(*busy));
+    sample(0, "", "", numbers.turns() as f64);
+    sample(1, "", "", numbers.metrics().events as f64);
+    sample(2, "", "", seconds(numbers.idle()));
+    sample(3, "", "", seconds(numbers.busy()));
     for kind in CallbackKind::ALL {
-        let (label, OfKind { count, total, .. }) = (format!("kind=\"{}\"", kind.name()), kinds[kind as usize]);
+        let (label, OfKind { count, total, .. }) = (format!("kind=\"{}\"", kind.name()), numbers.callbacks(kind));
         sample(4, "", &label, count as f64);
         sample(5, "", &label, seconds(total));
     }
-    for (lane, of) in Lane::ALL.map(Lane::name).iter().zip(lanes).chain([(&"ring", ring)]) {
+    for (lane, of) in Lane::ALL.map(Lane::name).into_iter().zip(numbers.lanes()).chain([("ring", numbers.ring())]) {
         let label = format!("lane=\"{lane}\"");
         sample(6, "", &label, of.count as f64);
         sample(7, "", &label, seconds(of.total));
     }
-    summary(turn_times, |suffix, more, value| sample(8, suffix, more, value));
-    summary(delays, |suffix, more, value| sample(9, suffix, more, value));
+    summary(&numbers.histogram(|part| &part.turn_times), |suffix, more, value| sample(8, suffix, more, value));
+    summary(&numbers.histogram(|part| &part.delays), |suffix, more, value| sample(9, suffix, more, value));
     samples
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 use oxuv_core::{Alive, CallbackKind, Event, Key, Metrics, ObservedJob as Job, Observer, Phase, Wait, Why};
 
 use crate::inquiry::Inquiry;
-use crate::numbers::Tally;
 use crate::settings::{Settings, SlowCallback};
 #[cfg(feature = "tracing")]
 use crate::spans::Spans;
+use crate::tally::Tally;
 use crate::text::short;
 use crate::trace::{Details, Span, Track};
 
@@ -44,7 +44,7 @@ impl<U> Origins<U> for NoOrigins {
 }
 
 /// Writes a trace, tells of slow callbacks, and counts: see [`Settings`].
-pub struct Recorder<U> {
+struct Recorder<U> {
     settings: Settings,
     origins: Box<dyn Origins<U>>,
     /// The loop's number in the trace.
@@ -89,11 +89,19 @@ impl<U> fmt::Debug for Recorder<U> {
     }
 }
 
+/// An observer that does what the settings say, for one loop; `None` if that is nothing.
+pub fn observer<U: 'static>(settings: Settings, origins: Box<dyn Origins<U>>) -> Option<Box<dyn Observer<U>>> {
+    match &settings.numbers {
+        _ if settings.is_empty() => None,
+        Some(numbers) if settings.only_counts() => Some(Box::new(Tally::new(numbers))),
+        _ => Some(Box::new(Recorder::new(settings, origins))),
+    }
+}
+
 impl<U> Recorder<U> {
-    /// One that does what the settings say, for one loop.
-    pub fn new(settings: Settings, origins: Box<dyn Origins<U>>) -> Recorder<U> {
+    fn new(settings: Settings, origins: Box<dyn Origins<U>>) -> Recorder<U> {
         let number = settings.trace.as_ref().map_or(0, |trace| trace.add_loop());
-        let tally = settings.numbers.clone().map(Tally::new);
+        let tally = settings.numbers.as_ref().map(Tally::new);
         let wants_origins = settings.trace.is_some() || settings.slow.is_some() || settings.pulse.is_some();
         #[cfg(feature = "tracing")]
         let wants_origins = wants_origins || settings.tracing;
@@ -188,12 +196,13 @@ impl<U> Observer<U> for Recorder<U> {
         }
     }
 
-    fn callback_due(&mut self, event: &Event<U>) -> bool {
-        if self.wants_origins {
-            self.origin.clear();
-            self.origins.origin(event, &mut self.origin);
-        }
+    fn names_callbacks(&self) -> bool {
         self.wants_origins
+    }
+
+    fn callback_due(&mut self, event: &Event<U>) {
+        self.origin.clear();
+        self.origins.origin(event, &mut self.origin);
     }
 
     fn callback_begun(&mut self, event: &Event<U>, depth: u32, at: u64) {
@@ -214,6 +223,9 @@ impl<U> Observer<U> for Recorder<U> {
         }
         self.levels[self.depth].callback = Some(open);
         self.depth += 1;
+        if let Some(tally) = &mut self.tally {
+            tally.callback_begun(kind, depth, at);
+        }
         #[cfg(feature = "tracing")]
         if let Some(spans) = &mut self.spans {
             spans.callback_begun(self.depth, kind, handle, &short(&self.origin));
@@ -221,6 +233,9 @@ impl<U> Observer<U> for Recorder<U> {
     }
 
     fn callback_ended(&mut self, depth: u32, at: u64) {
+        if let Some(tally) = &mut self.tally {
+            tally.callback_ended(depth, at);
+        }
         let Some(depth) = (depth as usize).checked_sub(1) else { return };
         // Runs inside of it that were left without a word.
         self.levels.truncate(depth + 1);
@@ -239,9 +254,6 @@ impl<U> Observer<U> for Recorder<U> {
             }
         }
         let duration = at.saturating_sub(open.begun);
-        if let Some(tally) = &self.tally {
-            tally.callback(open.kind, duration);
-        }
         if self.is_slow(duration)
             && let Some((_, tell)) = &mut self.settings.slow
         {
@@ -254,8 +266,8 @@ impl<U> Observer<U> for Recorder<U> {
         if let Some(trace) = &self.settings.trace {
             trace.job(self.number, &job);
         }
-        if let Some(tally) = &self.tally {
-            tally.job(&job);
+        if let Some(tally) = &mut self.tally {
+            tally.job_done(&job);
         }
         #[cfg(feature = "tracing")]
         if let Some(spans) = &self.spans {

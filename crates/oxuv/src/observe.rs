@@ -29,7 +29,7 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use oxuv_core::{Event, Key};
-use oxuv_observe::{Origins, Recorder};
+use oxuv_observe::{Origins, observer};
 
 use crate::callbacks::Callbacks;
 use crate::loop_::{Core, Inner};
@@ -89,13 +89,8 @@ impl LoopRef {
     /// # Errors
     /// EINVAL when the loop is gone; EBUSY in an observer's closure.
     pub fn observe(&self, settings: Settings) -> Result<()> {
-        let recorder = if settings.is_empty() {
-            None
-        } else {
-            let origins = Places::of(&self.0);
-            Some(Box::new(Recorder::new(settings, Box::new(origins))) as _)
-        };
-        let before = self.0.with(|core| Ok(core.observe(recorder)))?;
+        let observer = observer(settings, Box::new(Places::of(&self.0)));
+        let before = self.0.with(|core| Ok(core.observe(observer)))?;
         // What its closures own may call the loop when it is dropped.
         drop(before);
         Ok(())

@@ -1,0 +1,117 @@
+//! The observer that counts: what it does at each callback is a few additions.
+
+use std::sync::Arc;
+
+use oxuv_core::{CallbackKind, Event, Metrics, ObservedJob as Job, Observer, Phase, Wait};
+
+use crate::numbers::{Numbers, Part};
+
+/// Counts for one loop.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    part: Arc<Part>,
+    /// What the loop had counted when that was last added; `None` before the first turn.
+    metrics: Option<Metrics>,
+    /// Until when the time is shared out among idle and busy; `None` outside of a run.
+    counted: Option<u64>,
+    turn_begun: Option<u64>,
+    /// Of the turn.
+    idle: u64,
+    /// The callbacks under way, the outermost first: each with its time.
+    open: Vec<(CallbackKind, u64)>,
+}
+
+impl Tally {
+    pub(crate) fn new(numbers: &Numbers) -> Tally {
+        let part = numbers.part();
+        Tally { part, metrics: None, counted: None, turn_begun: None, idle: 0, open: Vec::new() }
+    }
+
+    pub(crate) fn turn_begun(&mut self, number: u64, at: u64) {
+        self.end_turn(at);
+        self.turn_begun = Some(at);
+        self.counted.get_or_insert(at);
+        self.metrics.get_or_insert(Metrics { turns: number - 1, ..Metrics::default() });
+    }
+
+    pub(crate) fn waited(&mut self, wait: &Wait) {
+        let counted = self.counted.replace(wait.ended).unwrap_or(wait.begun);
+        self.idle += wait.idle;
+        self.count(&wait.metrics);
+        self.part.idle.add(wait.idle);
+        self.part.busy.add(wait.ended.saturating_sub(counted).saturating_sub(wait.idle));
+    }
+
+    #[inline]
+    pub(crate) fn callback_begun(&mut self, kind: CallbackKind, depth: u32, at: u64) {
+        // Those that were left without a word are not counted.
+        self.open.truncate(depth as usize - 1);
+        self.open.push((kind, at));
+    }
+
+    #[inline]
+    pub(crate) fn callback_ended(&mut self, depth: u32, at: u64) {
+        self.open.truncate(depth as usize);
+        let Some((kind, begun)) = self.open.pop() else { return };
+        let duration = at.saturating_sub(begun);
+        self.part.kinds[kind as usize].add(duration);
+        self.part.delays.record(duration);
+    }
+
+    pub(crate) fn job_done(&mut self, job: &Job) {
+        let times = job.lane.map_or(&self.part.ring, |lane| &self.part.lanes[lane as usize]);
+        times.add(job.finished.saturating_sub(job.started));
+    }
+
+    pub(crate) fn run_ended(&mut self, metrics: &Metrics, at: u64) {
+        self.end_turn(at);
+        let busy = self.counted.take().map_or(0, |counted| at.saturating_sub(counted));
+        self.part.busy.add(busy);
+        self.count(metrics);
+    }
+
+    fn end_turn(&mut self, at: u64) {
+        if let Some(begun) = self.turn_begun.take() {
+            let time = at.saturating_sub(begun).saturating_sub(std::mem::take(&mut self.idle));
+            self.part.turn_times.record(time);
+        }
+    }
+
+    /// Adds what the loop has counted since the last time.
+    fn count(&mut self, now: &Metrics) {
+        let before = self.metrics.replace(*now).unwrap_or(*now);
+        self.part.turns.add(now.turns - before.turns);
+        self.part.events.add(now.events - before.events);
+        self.part.events_waiting.add(now.events_waiting - before.events_waiting);
+    }
+}
+
+impl<U> Observer<U> for Tally {
+    fn turn_begun(&mut self, number: u64, at: u64) {
+        self.turn_begun(number, at);
+    }
+
+    fn phase_begun(&mut self, _: Phase, _: u64) {}
+
+    fn wait_begun(&mut self, _: Option<u64>, _: u64) {}
+
+    fn waited(&mut self, wait: &Wait) {
+        self.waited(wait);
+    }
+
+    fn callback_begun(&mut self, event: &Event<U>, depth: u32, at: u64) {
+        self.callback_begun(event.callback_kind(), depth, at);
+    }
+
+    fn callback_ended(&mut self, depth: u32, at: u64) {
+        self.callback_ended(depth, at);
+    }
+
+    fn job_done(&mut self, job: Job) {
+        self.job_done(&job);
+    }
+
+    fn run_ended(&mut self, metrics: &Metrics, at: u64) {
+        self.run_ended(metrics, at);
+    }
+}
