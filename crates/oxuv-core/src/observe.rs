@@ -200,6 +200,12 @@ impl CallbackKind {
 }
 
 impl Phase {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Phase; 12] = {
+        use Phase::*;
+        [TurnBegun, Pending, Idle, Prepare, Poll, PendingAfterPoll, Check, Closing, Timers, FirstTimers, Over, Told]
+    };
+
     /// Its name, in small letters.
     pub fn name(self) -> &'static str {
         match self {
@@ -337,13 +343,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// An event was found: its callback begins. Or none was, and the run is over.
     #[cold]
     #[inline(never)]
-    pub(crate) fn after_next(&mut self, event: Option<Event<U>>) -> Option<Event<U>> {
+    pub(crate) fn after_next(&mut self, event: Option<&Event<U>>) {
         if event.is_some() {
             self.tell_phase(self.turn.phase);
         }
-        let Some(Observing { observer, names_callbacks }) = &mut self.observing else { return event };
+        let Some(Observing { observer, names_callbacks }) = &mut self.observing else { return };
         let told = &mut self.turn.told;
-        if let Some(event) = &event {
+        if let Some(event) = event {
             if *names_callbacks {
                 observer.callback_due(event);
             }
@@ -363,7 +369,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let metrics = self.counts.metrics(self.turn.count);
             observer.run_ended(&metrics, told.at);
         }
-        event
     }
 
     /// Tells of a phase, and of a turn that begins with it.

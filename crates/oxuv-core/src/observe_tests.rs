@@ -169,4 +169,5 @@ fn names_are_in_the_order_of_their_numbers() {
         assert_eq!(kind as usize, number);
         assert_eq!(kind.name().replace('_', ""), format!("{kind:?}").to_lowercase());
     }
+    assert!(Phase::ALL.into_iter().enumerate().all(|(number, phase)| phase as usize == number));
 }

@@ -137,8 +137,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn next_other(&mut self) -> Option<Event<U>> {
         let event = self.advance();
-        // By value: an event whose address is known would have to be in memory, also for those who are not observed.
-        if self.is_observed() { self.after_next(event) } else { event }
+        if self.is_observed() {
+            // A copy: an event whose address is known would have to be in memory, also for those who are not observed.
+            let found = event;
+            self.after_next(found.as_ref());
+        }
+        event
     }
 
     /// Goes through the phases to the next event.

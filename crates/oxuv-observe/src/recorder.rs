@@ -11,7 +11,7 @@ use crate::settings::{Settings, SlowCallback};
 use crate::spans::Spans;
 use crate::tally::Tally;
 use crate::text::short;
-use crate::trace::{Details, Span, Track};
+use crate::trace::{Details, Span, Trace, Track};
 
 /// Knows where callbacks are from.
 pub trait Origins<U> {
@@ -47,8 +47,7 @@ impl<U> Origins<U> for NoOrigins {
 struct Recorder<U> {
     settings: Settings,
     origins: Box<dyn Origins<U>>,
-    /// The loop's number in the trace.
-    number: u64,
+    tracks: Option<Tracks>,
     /// A run of the loop, and the runs inside its callbacks.
     levels: Vec<Level>,
     wait: Option<Span>,
@@ -63,6 +62,33 @@ struct Recorder<U> {
     origin: Vec<u8>,
     /// What keeps the loop alive, while it is being told.
     keepers: Vec<String>,
+}
+
+/// The loop's tracks in a trace.
+struct Tracks {
+    trace: Trace,
+    /// The loop's number.
+    number: u64,
+    /// What the spans of each kind begin with.
+    turn: Vec<u8>,
+    wait: Vec<u8>,
+    phases: [Vec<u8>; Phase::ALL.len()],
+    callbacks: [Vec<u8>; CallbackKind::ALL.len()],
+}
+
+impl Tracks {
+    fn new(trace: &Trace) -> Tracks {
+        let number = trace.add_loop();
+        let head = |track, category, name| trace.head(number, track, category, name);
+        Tracks {
+            trace: trace.clone(),
+            number,
+            turn: head(Track::Phases, "turn", "turn"),
+            wait: head(Track::Phases, "wait", "wait"),
+            phases: Phase::ALL.map(|phase| head(Track::Phases, "phase", phase.name())),
+            callbacks: CallbackKind::ALL.map(|kind| head(Track::Callbacks, "callback", kind.name())),
+        }
+    }
 }
 
 /// What is under way in a run.
@@ -100,7 +126,7 @@ pub fn observer<U: 'static>(settings: Settings, origins: Box<dyn Origins<U>>) ->
 
 impl<U> Recorder<U> {
     fn new(settings: Settings, origins: Box<dyn Origins<U>>) -> Recorder<U> {
-        let number = settings.trace.as_ref().map_or(0, |trace| trace.add_loop());
+        let tracks = settings.trace.as_ref().map(Tracks::new);
         let tally = settings.numbers.as_ref().map(Tally::new);
         let wants_origins = settings.trace.is_some() || settings.slow.is_some() || settings.pulse.is_some();
         #[cfg(feature = "tracing")]
@@ -110,7 +136,7 @@ impl<U> Recorder<U> {
             spans: settings.tracing.then(Spans::default),
             settings,
             origins,
-            number,
+            tracks,
             levels: Vec::new(),
             wait: None,
             depth: 0,
@@ -129,21 +155,9 @@ impl<U> Recorder<U> {
         &mut self.levels[self.depth]
     }
 
-    fn begin(
-        &self,
-        track: Track,
-        category: &str,
-        name: &str,
-        at: u64,
-        numbers: &[(&'static str, u64)],
-    ) -> Option<Span> {
-        let details = Details { category, numbers, origin: &[] };
-        self.settings.trace.as_ref()?.begin(self.number, track, name, at, &details)
-    }
-
     fn end(&self, span: Option<Span>, at: u64) {
-        if let Some(trace) = &self.settings.trace {
-            trace.end(span, at);
+        if let Some(tracks) = &self.tracks {
+            tracks.trace.end(span, at);
         }
     }
 
@@ -164,7 +178,10 @@ impl<U> Recorder<U> {
 impl<U> Observer<U> for Recorder<U> {
     fn turn_begun(&mut self, number: u64, at: u64) {
         self.end_phase(true, at);
-        self.level().turn = self.begin(Track::Phases, "turn", "turn", at, &[("number", number)]);
+        self.level().turn = self.tracks.as_ref().and_then(|tracks| {
+            let details = Details { numbers: &[("number", number)], ..Details::default() };
+            tracks.trace.begin(&tracks.turn, at, &details)
+        });
         if let Some(tally) = &mut self.tally {
             tally.turn_begun(number, at);
         }
@@ -176,12 +193,18 @@ impl<U> Observer<U> for Recorder<U> {
 
     fn phase_begun(&mut self, phase: Phase, at: u64) {
         self.end_phase(false, at);
-        self.level().phase = self.begin(Track::Phases, "phase", phase.name(), at, &[]);
+        self.level().phase = self
+            .tracks
+            .as_ref()
+            .and_then(|tracks| tracks.trace.begin(&tracks.phases[phase as usize], at, &Details::default()));
     }
 
     fn wait_begun(&mut self, timeout: Option<u64>, at: u64) {
         let timeout = timeout.map(|timeout| ("timeout_us", timeout / 1000));
-        self.wait = self.begin(Track::Phases, "wait", "wait", at, timeout.as_slice());
+        self.wait = self.tracks.as_ref().and_then(|tracks| {
+            let details = Details { numbers: timeout.as_slice(), ..Details::default() };
+            tracks.trace.begin(&tracks.wait, at, &details)
+        });
     }
 
     fn waited(&mut self, wait: &Wait) {
@@ -210,13 +233,13 @@ impl<U> Observer<U> for Recorder<U> {
         self.level();
         let (kind, handle) = (event.callback_kind(), event.key().map(|key| key.index()));
         let mut open = Open { kind, handle, origin: String::new(), begun: at, span: None };
-        if let Some(trace) = &self.settings.trace {
+        if let Some(tracks) = &self.tracks {
             let number = handle.map(|handle| ("handle", handle as u64));
-            let details = Details { category: "callback", numbers: number.as_slice(), origin: &self.origin };
-            open.span = trace.begin(self.number, Track::Callbacks, kind.name(), at, &details);
+            let details = Details { numbers: number.as_slice(), origin: &self.origin };
+            open.span = tracks.trace.begin(&tracks.callbacks[kind as usize], at, &details);
         }
         if self.settings.slow.is_some() || self.settings.pulse.is_some() {
-            open.origin = short(&self.origin);
+            open.origin = short(&self.origin).into_owned();
         }
         if let Some(pulse) = &self.settings.pulse {
             pulse.callback_begun(kind, &open.origin, at);
@@ -263,8 +286,8 @@ impl<U> Observer<U> for Recorder<U> {
     }
 
     fn job_done(&mut self, job: Job) {
-        if let Some(trace) = &self.settings.trace {
-            trace.job(self.number, &job);
+        if let Some(tracks) = &self.tracks {
+            tracks.trace.job(tracks.number, &job);
         }
         if let Some(tally) = &mut self.tally {
             tally.job_done(&job);

@@ -1,6 +1,6 @@
 //! Names of functions, for people to read: those of Rust and C++ as they stand in the source.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::Write;
@@ -15,7 +15,8 @@ use std::ptr::null_mut;
 /// The names of functions that a program does not export are in its file only, if that was not stripped.
 #[derive(Debug, Default)]
 pub struct Symbols {
-    names: HashMap<usize, Vec<u8>>,
+    /// Few as a rule, and asked for at each callback.
+    names: BTreeMap<usize, Vec<u8>>,
     tables: HashMap<PathBuf, Option<Table>>,
 }
 
@@ -31,44 +32,39 @@ struct Table {
 impl Symbols {
     /// The function that has this address; or the file that it is in, and where it is there, as `addr2line` takes it.
     pub fn name_of(&mut self, address: usize) -> &[u8] {
-        if !self.names.contains_key(&address) {
-            let name = self.look_up(address);
-            self.names.insert(address, name);
-        }
-        &self.names[&address]
+        self.names.entry(address).or_insert_with(|| look_up(&mut self.tables, address))
     }
+}
 
-    fn look_up(&mut self, address: usize) -> Vec<u8> {
-        let mut info = MaybeUninit::<libc::Dl_info>::uninit();
-        // SAFETY: any address may be asked for, and there is memory for the answer.
-        if unsafe { libc::dladdr(address as *const c_void, info.as_mut_ptr()) } == 0 {
-            return format!("{address:#x}").into_bytes();
-        }
-        // SAFETY: it was found, so the answer is written. The texts are those of the file that is loaded, or null.
-        let (symbol, begin, file, base) = unsafe {
-            let info = info.assume_init();
-            let text = |text: *const libc::c_char| (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes());
-            (text(info.dli_sname), info.dli_saddr as usize, text(info.dli_fname), info.dli_fbase as usize)
-        };
-        if let Some(symbol) = symbol.filter(|_| begin == address) {
-            return plain(symbol);
-        }
-        let path = Path::new(OsStr::from_bytes(file.unwrap_or_default()));
-        let offset = address.wrapping_sub(base);
-        let table =
-            self.tables.entry(path.to_owned()).or_insert_with(|| File::open(path).ok().and_then(|file| read(&file)));
-        if let Some(name) = table.as_ref().and_then(|table| table.find(address, offset)) {
-            return plain(name);
-        }
-        if let Some(symbol) = symbol {
-            // The nearest that is exported.
-            return plain(symbol);
-        }
-        let mut name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-        // Writing to memory does not fail.
-        let _ = write!(name, "+{offset:#x}");
-        name
+fn look_up(tables: &mut HashMap<PathBuf, Option<Table>>, address: usize) -> Vec<u8> {
+    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: any address may be asked for, and there is memory for the answer.
+    if unsafe { libc::dladdr(address as *const c_void, info.as_mut_ptr()) } == 0 {
+        return format!("{address:#x}").into_bytes();
     }
+    // SAFETY: it was found, so the answer is written. The texts are those of the file that is loaded, or null.
+    let (symbol, begin, file, base) = unsafe {
+        let info = info.assume_init();
+        let text = |text: *const libc::c_char| (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes());
+        (text(info.dli_sname), info.dli_saddr as usize, text(info.dli_fname), info.dli_fbase as usize)
+    };
+    if let Some(symbol) = symbol.filter(|_| begin == address) {
+        return plain(symbol);
+    }
+    let path = Path::new(OsStr::from_bytes(file.unwrap_or_default()));
+    let offset = address.wrapping_sub(base);
+    let table = tables.entry(path.to_owned()).or_insert_with(|| File::open(path).ok().and_then(|file| read(&file)));
+    if let Some(name) = table.as_ref().and_then(|table| table.find(address, offset)) {
+        return plain(name);
+    }
+    if let Some(symbol) = symbol {
+        // The nearest that is exported.
+        return plain(symbol);
+    }
+    let mut name = path.file_name().unwrap_or_default().as_bytes().to_vec();
+    // Writing to memory does not fail.
+    let _ = write!(name, "+{offset:#x}");
+    name
 }
 
 /// The name as it stands in the source.
