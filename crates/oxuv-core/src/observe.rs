@@ -60,9 +60,9 @@ pub trait Observer<U>: fmt::Debug {
     /// The loop has waited. Phase: poll.
     fn waited(&mut self, wait: &Wait);
 
-    /// Whether to call [`Observer::callback_due`]. Asked when it begins to observe.
-    fn names_callbacks(&self) -> bool {
-        false
+    /// Whether it hears of phases, and of callbacks before they begin. Asked when it begins to observe. One that does not costs less.
+    fn is_thorough(&self) -> bool {
+        true
     }
 
     /// A callback is due: for what takes time, such as to find out its name, and is not to count as the callback's.
@@ -73,8 +73,9 @@ pub trait Observer<U>: fmt::Debug {
     /// A callback is about to begin. `depth` is 1, and more by one for each callback that runs the loop and is under way.
     fn callback_begun(&mut self, event: &Event<U>, depth: u32, at: u64);
 
-    /// The callback of this depth is over, and those of greater depth, should they have been left without a word.
-    fn callback_ended(&mut self, depth: u32, at: u64);
+    /// The callback of this depth and kind is over, which began at this time; and those of greater depth, should they have been left
+    /// without a word.
+    fn callback_ended(&mut self, depth: u32, kind: CallbackKind, begun: u64, at: u64);
 
     /// A job of this loop's has come back. Phase: poll.
     fn job_done(&mut self, job: Job);
@@ -107,16 +108,19 @@ pub trait Observer<U>: fmt::Debug {
 #[derive(Debug)]
 pub(crate) struct Observing<U> {
     pub(crate) observer: Box<dyn Observer<U>>,
-    names_callbacks: bool,
+    is_thorough: bool,
 }
 
 /// What an observer has been told of a run.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
     /// How many callbacks are not over: those of outer runs, and one of this.
     callbacks: u32,
-    /// The phase in which the callback is that runs.
-    phase_under_way: Option<Phase>,
+    /// What the callback is told of that runs, and when it began.
+    kind: CallbackKind,
+    begun: u64,
+    /// The phase that it is in; over without one.
+    phase_under_way: Phase,
     /// The phase, and the number of its turn.
     phase: Option<Phase>,
     turn: u64,
@@ -124,10 +128,17 @@ pub(crate) struct Told {
     at: u64,
 }
 
+impl Default for Told {
+    fn default() -> Self {
+        let (kind, phase_under_way) = (CallbackKind::Timer, Phase::Over);
+        Told { callbacks: 0, kind, begun: 0, phase_under_way, phase: None, turn: 0, at: 0 }
+    }
+}
+
 impl Told {
     /// A run begins, perhaps in a callback of another one.
     pub(crate) fn begin_run(&mut self) {
-        (self.phase_under_way, self.phase) = (None, None);
+        (self.phase_under_way, self.phase) = (Phase::Over, None);
     }
 
     /// Another run had so many turns meanwhile.
@@ -308,7 +319,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.poll.is_careful = true;
             self.kernel.measure_jobs();
         }
-        let observing = observer.map(|observer| Observing { names_callbacks: observer.names_callbacks(), observer });
+        let observing = observer.map(|observer| Observing { is_thorough: observer.is_thorough(), observer });
         std::mem::replace(&mut self.observing, observing).map(|before| before.observer)
     }
 
@@ -328,13 +339,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn before_next(&mut self) -> Phase {
         self.slots.take_walk_up();
         let told = &mut self.turn.told;
-        self.turn.phase = told.phase_under_way.unwrap_or(Phase::Over);
+        self.turn.phase = told.phase_under_way;
         let depth = told.callbacks;
-        told.callbacks = depth.saturating_sub(1);
         if depth > 0 {
+            told.callbacks = depth - 1;
             told.at = self.kernel.now();
             if let Some(Observing { observer, .. }) = &mut self.observing {
-                observer.callback_ended(depth, told.at);
+                observer.callback_ended(depth, told.kind, told.begun, told.at);
             }
         }
         self.turn.phase
@@ -344,25 +355,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[cold]
     #[inline(never)]
     pub(crate) fn after_next(&mut self, event: Option<&Event<U>>) {
-        if event.is_some() {
+        // There is a wait between a phase and the same of another turn, and that was told.
+        if event.is_some() && self.turn.told.phase != Some(self.turn.phase) {
             self.tell_phase(self.turn.phase);
         }
-        let Some(Observing { observer, names_callbacks }) = &mut self.observing else { return };
+        let Some(Observing { observer, is_thorough }) = &mut self.observing else { return };
         let told = &mut self.turn.told;
         if let Some(event) = event {
-            if *names_callbacks {
+            if *is_thorough {
                 observer.callback_due(event);
             }
             // In other phases nothing is between a callback and the next.
             let has_worked = matches!(self.turn.phase, Phase::Poll | Phase::Pending | Phase::PendingAfterPoll);
-            if *names_callbacks || has_worked {
+            if *is_thorough || has_worked {
                 told.at = self.kernel.now();
             }
             told.callbacks += 1;
-            told.phase_under_way = Some(self.turn.phase);
+            (told.kind, told.begun) = (event.callback_kind(), told.at);
+            told.phase_under_way = self.turn.phase;
             self.turn.phase = Phase::Told;
             self.slots.put_walk_by();
-            observer.callback_begun(event, told.callbacks, told.at);
+            if *is_thorough {
+                observer.callback_begun(event, told.callbacks, told.at);
+            }
         } else {
             told.at = self.kernel.now();
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
@@ -372,29 +387,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Tells of a phase, and of a turn that begins with it.
-    #[inline]
     fn tell_phase(&mut self, phase: Phase) {
         // A turn is counted when it polls.
         let turn = self.turn.count + u64::from(phase < Phase::Poll);
-        let told = &self.turn.told;
+        let told = &mut self.turn.told;
         let is_new = turn != told.turn && phase != Phase::FirstTimers;
         if !is_new && told.phase == Some(phase) {
             return;
         }
-        self.tell_new_phase(phase, is_new, turn);
-    }
-
-    #[inline(never)]
-    fn tell_new_phase(&mut self, phase: Phase, is_new: bool, turn: u64) {
-        let told = &mut self.turn.told;
         told.phase = Some(phase);
         told.at = told.at.max(self.now);
-        let Some(Observing { observer, .. }) = &mut self.observing else { return };
+        let Some(Observing { observer, is_thorough }) = &mut self.observing else { return };
         if is_new {
             told.turn = turn;
             observer.turn_begun(turn, told.at);
         }
-        observer.phase_begun(phase, told.at);
+        if *is_thorough {
+            observer.phase_begun(phase, told.at);
+        }
     }
 
     /// The next idle, prepare or check handle of the phase under way.

@@ -43,7 +43,7 @@ impl Observer<u32> for Notes {
         self.note(format!("{} at {depth}", event.callback_kind().name()));
     }
 
-    fn callback_ended(&mut self, depth: u32, _: u64) {
+    fn callback_ended(&mut self, depth: u32, _: CallbackKind, _: u64, _: u64) {
         self.note(format!("end of {depth}"));
     }
 

@@ -219,13 +219,11 @@ impl<U> Observer<U> for Recorder<U> {
         }
     }
 
-    fn names_callbacks(&self) -> bool {
-        self.wants_origins
-    }
-
     fn callback_due(&mut self, event: &Event<U>) {
         self.origin.clear();
-        self.origins.origin(event, &mut self.origin);
+        if self.wants_origins {
+            self.origins.origin(event, &mut self.origin);
+        }
     }
 
     fn callback_begun(&mut self, event: &Event<U>, depth: u32, at: u64) {
@@ -246,18 +244,15 @@ impl<U> Observer<U> for Recorder<U> {
         }
         self.levels[self.depth].callback = Some(open);
         self.depth += 1;
-        if let Some(tally) = &mut self.tally {
-            tally.callback_begun(kind, depth, at);
-        }
         #[cfg(feature = "tracing")]
         if let Some(spans) = &mut self.spans {
             spans.callback_begun(self.depth, kind, handle, &short(&self.origin));
         }
     }
 
-    fn callback_ended(&mut self, depth: u32, at: u64) {
+    fn callback_ended(&mut self, depth: u32, kind: CallbackKind, begun: u64, at: u64) {
         if let Some(tally) = &mut self.tally {
-            tally.callback_ended(depth, at);
+            tally.callback_ended(kind, begun, at);
         }
         let Some(depth) = (depth as usize).checked_sub(1) else { return };
         // Runs inside of it that were left without a word.

@@ -17,16 +17,12 @@ pub(crate) struct Tally {
     turn_begun: Option<u64>,
     /// Of the turn.
     idle: u64,
-    /// The callback under way, and when it began.
-    open: Option<(CallbackKind, u64)>,
-    /// Those that it is in, the outermost first.
-    outer: Vec<Option<(CallbackKind, u64)>>,
 }
 
 impl Tally {
     pub(crate) fn new(numbers: &Numbers) -> Tally {
         let part = numbers.part();
-        Tally { part, metrics: None, counted: None, turn_begun: None, idle: 0, open: None, outer: Vec::new() }
+        Tally { part, metrics: None, counted: None, turn_begun: None, idle: 0 }
     }
 
     pub(crate) fn turn_begun(&mut self, number: u64, at: u64) {
@@ -45,33 +41,10 @@ impl Tally {
     }
 
     #[inline]
-    pub(crate) fn callback_begun(&mut self, kind: CallbackKind, depth: u32, at: u64) {
-        if depth as usize != self.outer.len() + 1 {
-            self.go_to(depth);
-        }
-        self.open = Some((kind, at));
-    }
-
-    #[inline]
-    pub(crate) fn callback_ended(&mut self, depth: u32, at: u64) {
-        if depth as usize != self.outer.len() + 1 {
-            self.go_to(depth);
-        }
-        let Some((kind, begun)) = self.open.take() else { return };
+    pub(crate) fn callback_ended(&mut self, kind: CallbackKind, begun: u64, at: u64) {
         let duration = at.saturating_sub(begun);
         self.part.kinds[kind as usize].add(duration);
         self.part.delays.record(duration);
-    }
-
-    /// What is told next is of a callback of this depth. Deeper ones were left without a word, and are not counted.
-    #[cold]
-    fn go_to(&mut self, depth: u32) {
-        while self.outer.len() + 1 > depth as usize {
-            self.open = self.outer.pop().flatten();
-        }
-        while self.outer.len() + 1 < depth as usize {
-            self.outer.push(self.open.take());
-        }
     }
 
     pub(crate) fn job_done(&mut self, job: &Job) {
@@ -115,12 +88,14 @@ impl<U> Observer<U> for Tally {
         self.waited(wait);
     }
 
-    fn callback_begun(&mut self, event: &Event<U>, depth: u32, at: u64) {
-        self.callback_begun(event.callback_kind(), depth, at);
+    fn is_thorough(&self) -> bool {
+        false
     }
 
-    fn callback_ended(&mut self, depth: u32, at: u64) {
-        self.callback_ended(depth, at);
+    fn callback_begun(&mut self, _: &Event<U>, _: u32, _: u64) {}
+
+    fn callback_ended(&mut self, _: u32, kind: CallbackKind, begun: u64, at: u64) {
+        self.callback_ended(kind, begun, at);
     }
 
     fn job_done(&mut self, job: Job) {

@@ -59,9 +59,6 @@ pub(crate) fn microseconds(nanoseconds: u64) -> [u8; FIXED] {
 
 /// Appends text as it stands between the quotes of JSON. What is no UTF-8 becomes question marks.
 pub(crate) fn escaped(to: &mut Vec<u8>, text: &[u8]) {
-    if text.iter().all(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
-        return to.extend_from_slice(text);
-    }
     for &byte in text {
         match byte {
             b'"' | b'\\' => to.extend_from_slice(&[b'\\', byte]),
@@ -74,9 +71,17 @@ pub(crate) fn escaped(to: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
+/// Whether text is ASCII that stands between quotes as it is: so are most names.
+pub(crate) fn is_plain(text: &[u8]) -> bool {
+    // Without a way out on the way, so that it is done for many at once.
+    text.iter().fold(true, |is, &byte| is & (byte.wrapping_sub(b' ') < 0x5f) & (byte != b'"') & (byte != b'\\'))
+}
+
+/// The longest text in a trace, in bytes.
+pub(crate) const LONGEST: usize = 400;
+
 /// Text of whatever origin, without what is no UTF-8, and not too long for a trace.
 pub(crate) fn short(text: &[u8]) -> Cow<'_, str> {
-    const LONGEST: usize = 400;
     String::from_utf8_lossy(&text[..text.len().min(LONGEST)])
 }
 
@@ -109,5 +114,7 @@ mod tests {
         let mut text = Vec::new();
         escaped(&mut text, b"a\"b\\c\n\x01");
         assert_eq!(text, b"a\\\"b\\\\c\\u000a\\u0001");
+        assert!(is_plain(b"on_timer <~ T>") && is_plain(b""));
+        assert!(!["a\"b", "\\", "\n", "\x7f", "\u{fc}"].into_iter().any(|text| is_plain(text.as_bytes())));
     }
 }

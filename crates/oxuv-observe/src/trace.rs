@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use oxuv_core::{Errno, ObservedJob as Job, Result};
 use oxuv_os::Journal;
 
-use crate::text::{NOTHING, escaped, microseconds, number, short};
+use crate::text::{LONGEST, NOTHING, escaped, is_plain, microseconds, number, short};
 
 /// A trace that is being written. Several loops, on whatever threads, may write to the same: a clone is another way to it.
 ///
@@ -180,7 +180,11 @@ impl Details<'_> {
         if !self.origin.is_empty() {
             to.extend_from_slice(separator);
             to.extend_from_slice(b"\"origin\":\"");
-            escaped(to, short(self.origin).as_bytes());
+            if is_plain(self.origin) && self.origin.len() <= LONGEST {
+                to.extend_from_slice(self.origin);
+            } else {
+                escaped(to, short(self.origin).as_bytes());
+            }
             to.push(b'"');
         }
         to.push(b'}');
