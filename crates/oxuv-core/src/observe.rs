@@ -355,34 +355,56 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[cold]
     #[inline(never)]
     pub(crate) fn after_next(&mut self, event: Option<&Event<U>>) {
+        match (event, &self.observing) {
+            (Some(event), Some(observing)) if !observing.is_thorough && self.is_next_of_its_phase() => {
+                self.begin_callback(event.callback_kind());
+            }
+            _ => self.tell_found(event),
+        }
+    }
+
+    /// Whether nothing has happened since the last callback that an observer would have to be told of; nor has the core worked.
+    #[inline]
+    fn is_next_of_its_phase(&self) -> bool {
+        let phase = self.turn.phase;
         // There is a wait between a phase and the same of another turn, and that was told.
-        if event.is_some() && self.turn.told.phase != Some(self.turn.phase) {
+        self.turn.told.phase == Some(phase) && !matches!(phase, Phase::Poll | Phase::Pending | Phase::PendingAfterPoll)
+    }
+
+    /// A callback begins at the time that was last read.
+    #[inline]
+    fn begin_callback(&mut self, kind: CallbackKind) {
+        let told = &mut self.turn.told;
+        told.callbacks += 1;
+        (told.kind, told.begun) = (kind, told.at);
+        told.phase_under_way = self.turn.phase;
+        self.turn.phase = Phase::Told;
+        self.slots.put_walk_by();
+    }
+
+    #[inline(never)]
+    fn tell_found(&mut self, event: Option<&Event<U>>) {
+        if event.is_some() {
             self.tell_phase(self.turn.phase);
         }
+        let is_next = self.is_next_of_its_phase();
         let Some(Observing { observer, is_thorough }) = &mut self.observing else { return };
-        let told = &mut self.turn.told;
-        if let Some(event) = event {
-            if *is_thorough {
-                observer.callback_due(event);
-            }
-            // In other phases nothing is between a callback and the next.
-            let has_worked = matches!(self.turn.phase, Phase::Poll | Phase::Pending | Phase::PendingAfterPoll);
-            if *is_thorough || has_worked {
-                told.at = self.kernel.now();
-            }
-            told.callbacks += 1;
-            (told.kind, told.begun) = (event.callback_kind(), told.at);
-            told.phase_under_way = self.turn.phase;
-            self.turn.phase = Phase::Told;
-            self.slots.put_walk_by();
-            if *is_thorough {
-                observer.callback_begun(event, told.callbacks, told.at);
-            }
-        } else {
-            told.at = self.kernel.now();
+        let Some(event) = event else {
+            let now = self.kernel.now();
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
             let metrics = self.counts.metrics(self.turn.count);
-            observer.run_ended(&metrics, told.at);
+            return observer.run_ended(&metrics, now);
+        };
+        if *is_thorough {
+            observer.callback_due(event);
+        }
+        if *is_thorough || !is_next {
+            self.turn.told.at = self.kernel.now();
+        }
+        self.begin_callback(event.callback_kind());
+        let told = self.turn.told;
+        if let Some(Observing { observer, is_thorough: true }) = &mut self.observing {
+            observer.callback_begun(event, told.callbacks, told.at);
         }
     }
 
