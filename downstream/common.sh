@@ -6,12 +6,14 @@ cache=${OXUV_DOWNSTREAM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/oxuv-downstream}
 
 fail() { printf 'downstream: %s\n' "$*" >&2; exit 1; }
 
-# Says what is missing before anything is begun.
-needs() {
+# Says what is missing before anything is begun, and makes the cache.
+prepare() {
     local tool
     for tool in apt-get apt-cache dpkg-deb unshare mount ip timeout; do
         command -v "$tool" >/dev/null || fail "there is no $tool: these checks need Debian 12, util-linux, mount and iproute2"
     done
+    mkdir -p "$cache"
+    cache=$(realpath "$cache")
 }
 
 # The version of a package, the newest that begins as asked.
@@ -64,11 +66,39 @@ debian_library() {
     find "$cache/libuv1/root/usr/lib" -name 'libuv.so.1.*' -type f
 }
 
-# Runs a command where a program's tree is laid over /usr, and libuv.so.1 is a link to the library given:
-# inside PROGRAM LIBRARY SECONDS COMMAND...
+# Sets `ours`: the library that is installed in a prefix, or without one is built and installed into the cache.
+our_library() {
+    local prefix=${1:-$cache/prefix}
+    [ -n "$1" ] || cargo xtask install --prefix "$prefix" >&2
+    ours=$(realpath "$prefix/lib/libuv.so.1")
+}
+
+# Sets `newer`: libuv 1.53 as a shared library, of the crate that has its source.
+newer_library() {
+    local folder
+    folder=$(cargo build --release --package oxuv-order-libuv --message-format=json-render-diagnostics |
+        sed -nE 's|.*"out_dir":"([^"]*/libuv-sys2-[^"]*)".*|\1|p')
+    newer=$cache/libuv-1.53.so
+    cc -shared -Wl,-soname,libuv.so.1 -o "$newer" -Wl,--whole-archive "$folder/libuv.a" -Wl,--no-whole-archive -lpthread -ldl -lrt
+}
+
+# The trees for a kind of server and its load, unpacked.
+trees_of() {
+    local program each packages
+    case $1 in http) program=node ;; echo) program=uvloop ;; dns) program=bind ;; *) fail "there is no server $1" ;; esac
+    for each in "$program" servers; do
+        mapfile -t packages <"$downstream/$each/packages"
+        unpack "$each" "${packages[@]}"
+    done
+    echo "$program:servers"
+}
+
+# Runs a command where unpacked trees are laid over /usr, and libuv.so.1 is a link to the library given:
+# inside TREE[:TREE...] LIBRARY SECONDS COMMAND...
 # In namespaces of its own: what it starts ends with it, and it has no network but its own loopback.
 inside() {
-    local program=$1 library=$2 seconds=$3 layers layer user=()
+    local library=$2 seconds=$3 trees= each layers layer user=()
+    for each in ${1//:/ }; do trees+=:$cache/$each/root/usr; done
     shift 3
     layers=$(mktemp -d)
     layer=$layers/usr/lib/$(basename "$(dirname "$(debian_library)")")
@@ -80,7 +110,7 @@ inside() {
         unshare "${user[@]}" --mount --pid --net --fork --kill-child --mount-proc bash -c '
             mount -t overlay overlay -o "lowerdir=$1" /usr && ip link set lo up || exit 125
             shift
-            exec "$@"' inside "$layers/usr:$cache/$program/root/usr:/usr" "$@" </dev/null || status=$?
+            exec "$@"' inside "$layers/usr$trees:/usr" "$@" </dev/null || status=$?
     rm -rf "$layers"
     return $status
 }

@@ -1,18 +1,31 @@
-"""Makes the table of measure: lines of NAME ROUND REQUESTS TICKS CALLS. Round 0 has the system calls, the others the CPU time."""
+"""Makes the table of measure. Each line of the file is LIBRARY WHAT CONNECTIONS ANSWERED NUMBER..., ours last in each round.
+
+WHAT is `calls`, `instructions` (in the library; and with what it calls of the C library), or `time` (in ticks).
+"""
 import os
 import statistics
 import sys
 
-calls, times = {}, {}
+counts, times = {}, {}
 for line in open(sys.argv[1]):
-    name, turn, requests, ticks, called = line.split()
-    if turn == "0":
-        calls[name] = int(called) / int(requests)
+    name, what, connections, answered, *numbers = line.split()
+    each = [float(number) / int(answered) for number in numbers]
+    if what == "time":
+        times.setdefault(name, []).append(each[0] / os.sysconf("SC_CLK_TCK") * 1e6)
     else:
-        times.setdefault(name, []).append(int(ticks) / os.sysconf("SC_CLK_TCK") / int(requests) * 1e6)
-first = next(iter(calls))
-for name, each in calls.items():
-    ratios = [a / b for a, b in zip(times.get(name, []), times.get(first, []))]
-    spread = f"{statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}]" if ratios else ""
-    cpu = f"{statistics.median(times[name]):.2f}" if ratios else ""
-    print(f"{name:12} {each:8.3f} {cpu:>8} {spread}")
+        counts[name, what, connections] = each
+
+connections = sorted({key[2] for key in counts}, key=int)
+print(f"{'':14}{'system calls':>16}{'instructions in it':>24}{'with the C library':>24}{'CPU, us':>10}  ours to it [spread]")
+print(f"{'connections':14}" + "".join(f"{c:>{w}}" for w in (8, 12, 12) for c in connections))
+for name, mine in times.items():
+    row = f"{name:14}"
+    for what, place, width, digits in (("calls", 0, 8, 3), ("instructions", 0, 12, 0), ("instructions", 1, 12, 0)):
+        for each in connections:
+            row += f"{counts[name, what, each][place]:{width}.{digits}f}"
+    row += f"{statistics.median(mine):10.2f}"
+    if name != "ours":
+        ratios = [ours / theirs for ours, theirs in zip(times["ours"], mine)]
+        ratio = statistics.median(times["ours"]) / statistics.median(mine)
+        row += f"  {ratio:.3f} [{min(ratios):.3f}, {max(ratios):.3f}]"
+    print(row)

@@ -40,16 +40,22 @@ impl<W: Wake> AsyncSender<W> {
     /// # Errors
     /// EINVAL when the handle is closed, or its loop gone: the callback will not run.
     #[doc(alias = "uv_async_send")]
+    #[inline]
     pub fn send(&self) -> Result<()> {
-        let before = self.state.fetch_or(PENDING, AcqRel);
-        if before & CLOSED != 0 {
-            return Err(Errno::EINVAL);
-        }
-        if before & PENDING == 0 && !self.bell.rung.swap(true, AcqRel) {
-            self.bell.waker.wake();
-        }
-        Ok(())
+        send(&self.state, &self.bell)
     }
+}
+
+#[inline]
+fn send<W: Wake>(state: &AtomicU32, bell: &Bell<W>) -> Result<()> {
+    let before = state.fetch_or(PENDING, AcqRel);
+    if before & CLOSED != 0 {
+        return Err(Errno::EINVAL);
+    }
+    if before & PENDING == 0 && !bell.rung.swap(true, AcqRel) {
+        bell.waker.wake();
+    }
+    Ok(())
 }
 
 /// What the core keeps of its async handles.
@@ -153,6 +159,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let index = self.open_handle(key, Kind::Async)?;
         let state = self.mailbox.states[self.slots[index].state].clone();
         Ok(AsyncSender { state: state.ok_or(Errno::EINVAL)?, bell: self.mailbox.bell.clone() })
+    }
+
+    /// As [`AsyncSender::send`], on the loop's thread.
+    ///
+    /// # Errors
+    /// EINVAL when it is closing.
+    #[inline]
+    pub fn async_send(&self, key: Key) -> Result<()> {
+        let index = self.open_handle(key, Kind::Async)?;
+        let state = self.mailbox.states[self.slots[index].state].as_ref();
+        send(state.ok_or(Errno::EINVAL)?, &self.mailbox.bell)
     }
 
     /// Begins to tell of the jobs that have come back, and to look through the async handles for those that were sent to;

@@ -58,7 +58,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 if let (Asker::Front(user), Some(observing)) = (&asker, &mut self.observing) {
                     observing.observer.job_made(user, self.now);
                 }
-                if self.counts.measures_idle {
+                if self.counts.looks_before {
                     // Whether it comes back before the loop waits is what is counted.
                     self.kernel.begin();
                 }
@@ -84,6 +84,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The job that was last told of by [`Event::Done`], once. What is not taken is dropped some time.
+    #[inline]
     pub fn take_job(&mut self) -> Option<K::Job> {
         self.jobs.spent.take()
     }

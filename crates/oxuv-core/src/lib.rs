@@ -98,7 +98,7 @@ pub use core::{Config, Core};
 pub use event::{Event, Mode};
 pub use fs_event::FsEvents;
 pub use fs_poll::{FsChange, Look};
-pub use metrics::{IdleTime, Metrics};
+pub use metrics::{IdleClock, IdleTime, Metrics};
 pub use observe::{CallbackKind, Job as ObservedJob, Observer, Wait};
 pub use oxuv_os::{Address, AddressRef, Errno, InternetAddress, Result, fs};
 pub use pool::{Lane, Ticket};

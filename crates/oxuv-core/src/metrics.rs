@@ -1,8 +1,10 @@
 //! What a loop counts of itself.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
-use oxuv_os::{Result, Shared};
+use oxuv_os::{Result, Shared, clock};
 
 use crate::kernel::Kernel;
 use crate::{Buffers, Core};
@@ -29,6 +31,23 @@ pub struct IdleTime(
 
 const WAITING: u64 = 1 << 63;
 
+/// How long a loop on Linux has waited for events, for any thread to read. It stays what it was when the loop is gone.
+#[derive(Clone)]
+pub struct IdleClock(Shared<IdleTime>);
+
+impl IdleClock {
+    /// How long it has waited so far, a wait under way included.
+    pub fn idle_time(&self) -> Duration {
+        Duration::from_nanos(self.0.at(clock::now()))
+    }
+}
+
+impl fmt::Debug for IdleClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("IdleClock").field(&self.idle_time()).finish()
+    }
+}
+
 impl IdleTime {
     /// The nanoseconds that the loop has waited so far. `now` is the time of its kernel's clock.
     pub fn at(&self, now: u64) -> u64 {
@@ -51,7 +70,10 @@ impl IdleTime {
 /// The counts that poll keeps.
 #[derive(Debug)]
 pub(crate) struct Counts {
+    /// The time of waits is added up.
     pub(crate) measures_idle: bool,
+    /// Before a wait the loop looks for what is there already.
+    pub(crate) looks_before: bool,
     /// At an address of its own, where other threads find it while the core is in use.
     idle: Shared<IdleTime>,
     /// Events of the batches before the one under way.
@@ -64,7 +86,14 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn new() -> Result<Counts> {
         let idle = Shared::new(IdleTime::default())?;
-        Ok(Counts { measures_idle: false, idle, events: 0, events_waiting: 0, were_waiting: false })
+        Ok(Counts {
+            measures_idle: false,
+            looks_before: false,
+            idle,
+            events: 0,
+            events_waiting: 0,
+            were_waiting: false,
+        })
     }
 
     /// A batch of so many events is over.
@@ -104,12 +133,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// there before the loop waits.
     #[doc(alias = "UV_METRICS_IDLE_TIME")]
     pub fn measure_idle_time(&mut self) {
+        self.counts.looks_before = true;
+        self.start_idle_clock();
+    }
+
+    /// Measures the same without that system call, and without counting [`Metrics::events_waiting`]. A wait that ends at once is idle
+    /// for the time that it takes.
+    pub fn start_idle_clock(&mut self) {
         self.counts.measures_idle = true;
         self.poll.is_careful = true;
     }
 
-    /// The nanoseconds that the loop has waited for events since [`Core::measure_idle_time`], or while it was observed; 0 without
-    /// both. An observer is told of the same times.
+    /// The nanoseconds that the loop has waited for events since [`Core::measure_idle_time`] or [`Core::start_idle_clock`], or while
+    /// it was observed; 0 without all of these. An observer is told of the same times.
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_time(&self) -> u64 {
         self.idle_clock().at(self.now)
@@ -119,5 +155,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_clock(&self) -> &IdleTime {
         &self.counts.idle
+    }
+
+    /// The same for who may outlive the core.
+    pub fn shared_idle_clock(&self) -> IdleClock {
+        IdleClock(self.counts.idle.clone())
     }
 }

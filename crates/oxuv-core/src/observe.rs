@@ -77,6 +77,17 @@ pub trait Observer<U>: fmt::Debug {
     /// without a word.
     fn callback_ended(&mut self, depth: u32, kind: CallbackKind, begun: u64, at: u64);
 
+    /// Within the callback under way, whose depth this is, or by 0 outside of the run, another one begins that the front calls: of several
+    /// that are one to the loop. What was told of before it is over.
+    fn part_begun(&mut self, kind: CallbackKind, origin: &str, depth: u32, at: u64) {
+        let _ = (kind, origin, depth, at);
+    }
+
+    /// The last of them is over. Else the end of the callback that they are in is its end, too.
+    fn part_ended(&mut self, at: u64) {
+        let _ = at;
+    }
+
     /// A job of this loop's has come back. Phase: poll.
     fn job_done(&mut self, job: Job);
 
@@ -150,7 +161,7 @@ impl Told {
 /// What a callback tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-#[allow(missing_docs)] // They are those of `Event`.
+#[allow(missing_docs)] // They are those of `Event`, but for the last two.
 pub enum CallbackKind {
     Timer,
     Idle,
@@ -171,15 +182,19 @@ pub enum CallbackKind {
     FsEvent,
     FsPoll,
     Close,
+    /// One of a script's immediates, all of which are one check callback to the loop.
+    Immediate,
+    /// The main part of a script, before the loop runs.
+    Script,
 }
 
 impl CallbackKind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [CallbackKind; 19] = {
+    pub const ALL: [CallbackKind; 21] = {
         use CallbackKind::*;
         [
             Timer, Idle, Prepare, Check, Async, Signal, Poll, Connection, Read, Connect, Write, Receive, Send,
-            Shutdown, Job, Exit, FsEvent, FsPoll, Close,
+            Shutdown, Job, Exit, FsEvent, FsPoll, Close, Immediate, Script,
         ]
     };
 
@@ -205,6 +220,8 @@ impl CallbackKind {
             "fs_event",
             "fs_poll",
             "close",
+            "immediate",
+            "script",
         ];
         NAMES[self as usize]
     }
@@ -321,6 +338,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         let observing = observer.map(|observer| Observing { is_thorough: observer.is_thorough(), observer });
         std::mem::replace(&mut self.observing, observing).map(|before| before.observer)
+    }
+
+    /// Tells the observer that a callback begins which is the front's own, within one of the loop's or outside of a run.
+    pub fn begin_part(&mut self, kind: CallbackKind, origin: &str) {
+        if let Some(Observing { observer, .. }) = &mut self.observing {
+            observer.part_begun(kind, origin, self.turn.told.callbacks, self.kernel.now());
+        }
+    }
+
+    /// Tells the observer that the last of those is over.
+    pub fn end_part(&mut self) {
+        if let Some(Observing { observer, .. }) = &mut self.observing {
+            observer.part_ended(self.kernel.now());
+        }
     }
 
     /// The observer, to be asked what it has seen.

@@ -88,7 +88,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.go_on_with_changes();
         self.set_deadline(timeout);
-        if self.counts.measures_idle {
+        if self.counts.looks_before {
             self.wait_twice(timeout)
         } else {
             self.wait(timeout)

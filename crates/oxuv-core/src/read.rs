@@ -67,27 +67,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.step.stage != Stage::Read || self.step.key != key {
             return Ok(&mut []);
         }
-        let stream = &mut self.streams[self.step.state];
         if buf.is_empty() {
             self.step.stage = Stage::HangUp;
             return Err(Errno::ENOBUFS);
         }
+        if self.streams[self.step.state].medium != Medium::Socket {
+            self.prepare_to_read()?;
+        }
+        let stream = &mut self.streams[self.step.state];
         let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
         let size = buf.len();
-        let received = match stream.medium {
-            Medium::Ipc if stream.received.try_reserve(MAX_HANDLES).is_err() => {
-                self.step.stage = Stage::HangUp;
-                return Err(Errno::ENOMEM);
-            }
-            medium => {
-                if medium == Medium::Terminal && stream.is(StreamFlags::BLOCKING) {
-                    // One read for each readiness: another might wait.
-                    self.step.rounds = 0;
-                }
-                receive(&mut self.kernel, medium, fd, buf.into(), &mut stream.received)
-            }
-        };
-        match received {
+        match receive(&mut self.kernel, stream.medium, fd, buf.into(), &mut stream.received) {
             Ok([]) => {
                 self.step.stage = Stage::HangUp;
                 self.stop_reading(key.index);
@@ -103,6 +93,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             Err(error) => self.read_failed(error),
         }
+    }
+
+    /// What is to be seen to before something else than a plain socket is read.
+    #[inline(never)]
+    fn prepare_to_read(&mut self) -> Result<()> {
+        let stream = &mut self.streams[self.step.state];
+        match stream.medium {
+            Medium::Ipc if stream.received.try_reserve(MAX_HANDLES).is_err() => {
+                self.step.stage = Stage::HangUp;
+                return Err(Errno::ENOMEM);
+            }
+            // One read for each readiness: another might wait.
+            Medium::Terminal if stream.is(StreamFlags::BLOCKING) => self.step.rounds = 0,
+            _ => {}
+        }
+        Ok(())
     }
 
     #[cold]
@@ -180,6 +186,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 /// Receives, once, in the way that this kind of descriptor asks for. Room for handles is made by now.
 #[inline(always)]
 pub(crate) fn receive<'a, K: Kernel>(
+    kernel: &mut K,
+    medium: Medium,
+    fd: &K::Fd,
+    room: Room<'a>,
+    handles: &mut VecDeque<K::Fd>,
+) -> Result<&'a mut [u8]> {
+    // The usual one first, without a table of all.
+    if medium == Medium::Socket {
+        return kernel.recv(fd, room);
+    }
+    receive_otherwise(kernel, medium, fd, room, handles)
+}
+
+#[inline(never)]
+fn receive_otherwise<'a, K: Kernel>(
     kernel: &mut K,
     medium: Medium,
     fd: &K::Fd,

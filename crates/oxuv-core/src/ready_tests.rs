@@ -4,6 +4,7 @@ use oxuv_os::Errno;
 
 use crate::kernel::{Readiness, Room};
 use crate::sim::{Faults, Peer, Sim};
+use crate::testing::Random;
 use crate::{Config, Core, Event, Key, Mode, One};
 
 type Streams = Core<Sim, u32, One<Vec<u8>>>;
@@ -94,4 +95,113 @@ fn room_is_told_beside_what_is_queued() {
     assert!(told.contains(&Event::Written { key, user: 9, result: Ok(()) }), "{told:?}");
     assert_eq!(told.iter().filter(|&&event| event == ready).count(), 2, "{told:?}");
     assert!(!core.is_active(key));
+}
+
+/// What a front does with a stream at random, and what it may expect. Bytes are the numbers of their places.
+struct Front {
+    core: Streams,
+    sim: Sim,
+    key: Key,
+    peer: Peer,
+    awaited: Readiness,
+    sent: usize,
+    came: usize,
+    written: usize,
+    arrived: usize,
+}
+
+impl Front {
+    fn new(seed: u64) -> Front {
+        // What makes the connection fail would end the program.
+        let faults = Faults { reset: 0, hang_up: 0, ..Faults::all() };
+        let (core, sim, key, peer) = connected(seed, faults);
+        sim.set_capacity(16);
+        let awaited = Readiness::empty();
+        Front { core, sim, key, peer, awaited, sent: 0, came: 0, written: 0, arrived: 0 }
+    }
+
+    fn wait(&mut self, interest: Readiness) {
+        self.core.wait_ready(self.key, interest).unwrap();
+        self.awaited |= interest;
+    }
+
+    fn peer_sends(&mut self, count: usize) {
+        let bytes: Vec<u8> = (self.sent..self.sent + count).map(|place| place as u8).collect();
+        self.sent += self.peer.send(&self.sim, &bytes).unwrap_or(0);
+    }
+
+    fn peer_receives(&mut self, most: usize) {
+        for byte in self.peer.receive(&self.sim, most).unwrap_or_default() {
+            assert_eq!(byte, self.arrived as u8);
+            self.arrived += 1;
+        }
+    }
+
+    fn read(&mut self) {
+        match read(&mut self.core, self.key) {
+            Ok(bytes) => {
+                for byte in bytes {
+                    assert_eq!(byte, self.came as u8);
+                    self.came += 1;
+                }
+            }
+            Err(error) => {
+                assert_eq!(error, Errno::EAGAIN);
+                self.wait(Readiness::READ);
+            }
+        }
+    }
+
+    fn write(&mut self, count: usize) {
+        let bytes: Vec<u8> = (self.written..self.written + count).map(|place| place as u8).collect();
+        match self.core.try_write(self.key, &One(&bytes[..])) {
+            Ok(count) => self.written += count,
+            Err(error) => {
+                assert_eq!(error, Errno::EAGAIN);
+                self.wait(Readiness::WRITE);
+            }
+        }
+    }
+
+    /// What is told was awaited, and is not any more.
+    fn turn(&mut self) {
+        for event in turn(&mut self.core) {
+            let Event::Ready { key, user: 7, readiness } = event else { panic!("{event:?}") };
+            assert!(key == self.key && !readiness.is_empty() && self.awaited.contains(readiness), "{event:?}");
+            self.awaited -= readiness;
+        }
+        assert_eq!(self.core.is_active(self.key), !self.awaited.is_empty());
+    }
+}
+
+#[test]
+fn readiness_is_told_to_who_waits_and_to_nobody_else_whatever_happens() {
+    for seed in 1..=if cfg!(miri) { 2 } else { 500 } {
+        let (mut random, mut front) = (Random::new(seed), Front::new(seed));
+        for _ in 0..200 {
+            let count = 1 + random.below(8);
+            match random.below(8) {
+                0 => front.peer_sends(count),
+                1 => front.peer_receives(count),
+                2 | 3 => front.read(),
+                4 => front.write(count),
+                5 => front.wait(*random.pick(&[Readiness::READ, Readiness::WRITE]).unwrap()),
+                _ => front.turn(),
+            }
+        }
+        // Whoever waits for what there is hears of it.
+        front.sim.set_faults(Faults::none());
+        front.peer_receives(16);
+        front.peer_sends(1);
+        (0..3).for_each(|_| front.turn());
+        assert_eq!(front.awaited, Readiness::empty(), "seed {seed}");
+        // And what is there and not waited for keeps nobody awake.
+        let timer = front.core.timer_init(1).unwrap();
+        front.core.timer_start(timer, 1_000_000_000, 0).unwrap();
+        let before = front.core.turns();
+        front.core.begin(Mode::Default);
+        assert!(matches!(front.core.next(), Some(Event::Timer { .. })));
+        assert_eq!(front.core.next(), None);
+        assert!(front.core.turns() - before <= 2, "seed {seed}: it turned {} times", front.core.turns() - before);
+    }
 }

@@ -434,10 +434,7 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Bu
     let sent = match buffers.count() - at.buffer {
         1 => {
             let bytes = buffers.get(at.buffer).get(at.offset..).unwrap_or_default();
-            match medium {
-                Medium::Socket | Medium::Ipc => kernel.send(fd, bytes),
-                Medium::File | Medium::Terminal => kernel.write(fd, bytes),
-            }
+            if medium == Medium::Socket { kernel.send(fd, bytes) } else { send_otherwise(kernel, fd, medium, bytes) }
         }
         2..=4 => gather::<4, K>(kernel, fd, medium, buffers, at),
         5..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
@@ -446,6 +443,14 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Bu
     match sent {
         Err(Errno::ENOBUFS) => Err(Errno::EAGAIN),
         sent => sent,
+    }
+}
+
+#[inline(never)]
+fn send_otherwise<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, bytes: &[u8]) -> Result<usize> {
+    match medium {
+        Medium::Socket | Medium::Ipc => kernel.send(fd, bytes),
+        Medium::File | Medium::Terminal => kernel.write(fd, bytes),
     }
 }
 

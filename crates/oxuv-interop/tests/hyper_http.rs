@@ -3,14 +3,15 @@
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::rc::Rc;
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
-use oxuv::Loop;
 use oxuv::net::{TcpListener, TcpStream};
 use oxuv::task::spawn_local;
+use oxuv::{Loop, time};
 
 #[test]
 fn a_server_answers_a_client_many_times_by_one_connection() {
@@ -47,5 +48,43 @@ fn a_server_answers_a_client_many_times_by_one_connection() {
         drop(sender);
         connection.await.unwrap().unwrap();
         assert_eq!(served.get(), 4);
+    });
+}
+
+#[test]
+fn a_client_that_says_nothing_is_given_up_by_the_loops_clock() {
+    let lp = Loop::builder().test_clock().build().unwrap();
+    lp.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let begin = time::Instant::now();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        let answer =
+            service_fn(async |_: Request<Incoming>| Ok::<_, Infallible>(Response::new(Full::<Bytes>::default())));
+        let mut server = hyper::server::conn::http1::Builder::new();
+        server.timer(time::HyperTimer::new()).header_read_timeout(Duration::from_secs(3600));
+        let error = server.serve_connection(stream, answer).await.unwrap_err();
+        assert!(error.is_timeout(), "{error}");
+        assert_eq!(begin.elapsed(), Duration::from_secs(3600));
+    });
+}
+
+#[test]
+fn a_timer_is_reset_and_stays_on_its_thread() {
+    use hyper::rt::Timer;
+    let lp = Loop::builder().test_clock().build().unwrap();
+    lp.block_on(async {
+        let timer = time::HyperTimer::new();
+        let (begin, hour) = (timer.now(), Duration::from_secs(3600));
+        let mut sleep = timer.sleep(hour);
+        timer.reset(&mut sleep, begin + 2 * hour);
+        sleep.as_mut().await;
+        assert_eq!(timer.now() - begin, 2 * hour);
+        timer.reset(&mut sleep, begin);
+        sleep.await;
+        assert_eq!(timer.now() - begin, 2 * hour);
+        let elsewhere = timer.sleep(hour);
+        let polled = std::thread::spawn(move || Loop::new().unwrap().block_on(elsewhere));
+        assert!(polled.join().is_err());
     });
 }

@@ -87,6 +87,7 @@ self.reallyExit = (code) => native.reallyExit(code | 0);
 self.exit = function exit(code) {
   if (code || code === 0) self.exitCode = code;
   self._emitExit();
+  self._own.exit?.();
   // A script may have put another function there.
   self.reallyExit(exitCode());
 };

@@ -170,6 +170,7 @@ function runTimeout(timer) {
     destroy(timer);
     return;
   }
+  if (own.begin !== undefined) own.begin(true, timer[own.kPlace]);
   const from = timer._repeat ? now() : 0;
   try {
     const args = timer._timerArgs;
@@ -266,6 +267,7 @@ class Immediate {
     this._destroyed = false;
     this[kRefed] = true;
     this[kTurn] = turn;
+    if (own.place !== undefined) this[own.kPlace] = own.place();
     if (waiting.length === 0) native.addImmediates();
     else if (refedImmediates === 0) native.setImmediatesReferenced(true);
     refedImmediates++;
@@ -326,6 +328,7 @@ function runImmediates(isNew) {
 function runImmediate(immediate) {
   immediate._destroyed = true;
   immediate[kRefed] = null;
+  if (own.begin !== undefined) own.begin(false, immediate[own.kPlace]);
   try {
     const args = immediate._argv;
     if (args === undefined) immediate._onImmediate();
@@ -333,6 +336,11 @@ function runImmediate(immediate) {
   } finally {
     immediate._onImmediate = null;
   }
+}
+
+// Those that keep the loop alive.
+function immediatesThatKeep() {
+  return running.slice(runningAt).concat(waiting).filter((immediate) => immediate[kRefed]);
 }
 
 function setImmediate(callback, ...args) {
@@ -368,5 +376,5 @@ for (const name of ['enroll', 'unenroll', 'active', '_unrefActive']) {
   });
 }
 Object.defineProperty(module.exports, 'internal', {
-  value: { runTimers, runImmediates, flush, now, thatKeep, start, unenroll, countActive, kKey, kRefed, LONGEST },
+  value: { runTimers, runImmediates, flush, now, thatKeep, immediatesThatKeep, start, unenroll, countActive, kKey, kRefed, LONGEST },
 });

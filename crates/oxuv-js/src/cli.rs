@@ -1,14 +1,15 @@
 //! The command line.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, IsTerminal, Write, stderr, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use lexopt::Arg;
 use oxuv::observe::{path_for_process, view};
-use oxuv_js::{Options, Program, Source};
+use oxuv_js::{Options, Program, Source, WhyAlive};
 
 const HELP: &str = "\
 Runs JavaScript on the oxuv event loop, in Node's order.
@@ -45,9 +46,12 @@ Options:
       --trace FILE        write what the loop does to FILE, for Perfetto and
                           chrome://tracing; %p in it is the process's id
       --warn-slow MS      print callbacks that take so many milliseconds, and
-                          say so while one is under way
-      --why-alive         print what keeps the loop alive when SIGINT or SIGTERM
-                          ends it
+                          say where the script is while one is under way
+      --why-alive[=SIGNAL]
+                          print what keeps the loop alive when SIGINT, SIGTERM
+                          or process.exit() ends it; or whenever SIGNAL comes
+      --metrics FILE      write the loop's numbers to FILE at the end, as
+                          Prometheus reads them; - is the standard error
   -h, --help              print this
   -v, --version           print the version
 ";
@@ -145,7 +149,17 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
                 let milliseconds = milliseconds.ok_or("--warn-slow must be a number of milliseconds")?;
                 options.observing.slow = Some(Duration::from_millis(milliseconds));
             }
-            Arg::Long("why-alive") => options.observing.why_alive = true,
+            Arg::Long("metrics") => options.observing.metrics = Some(path_for_process(&parser.value()?)),
+            Arg::Long("why-alive") => {
+                let signal = parser.optional_value().map(text).transpose()?;
+                options.observing.why_alive = Some(match signal {
+                    None => WhyAlive::AtEnd,
+                    Some(name) => {
+                        let number = oxuv_os::signal::number_of(&name).ok_or_else(|| format!("{name} is no signal"))?;
+                        WhyAlive::At(number)
+                    }
+                });
+            }
             Arg::Long("max-memory") => {
                 let mib = text(parser.value()?)?;
                 let bytes = mib.parse::<usize>().ok().filter(|mib| *mib > 0).and_then(|mib| mib.checked_mul(1 << 20));
@@ -168,9 +182,6 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
             }
             other => return Err(other.unexpected()),
         }
-    }
-    if options.observing.why_alive {
-        options.flags.push("--why-alive".to_owned());
     }
     let own = given[..own].iter().filter(|arg| *arg != "--");
     options.exec_args = own.map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -216,8 +227,10 @@ fn run(source: Source, options: Options) -> ExitCode {
 }
 
 fn trace_view(path: &OsStr) -> ExitCode {
-    match std::fs::read(path) {
-        Ok(trace) => print(&view::page(&String::from_utf8_lossy(&trace))),
+    let written =
+        File::open(path).and_then(|trace| view::write(BufReader::new(trace), BufWriter::new(stdout().lock())));
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say(&format!("oxuv: {}: {error}\n", path.display()));
             ExitCode::FAILURE

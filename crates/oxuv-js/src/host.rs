@@ -1,12 +1,12 @@
 //! What the bindings and the loop's callbacks share: the ways from the loop into the script.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io::Write;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use oxuv::LoopRef;
 use oxuv::node::{Immediates, Outcome, Timers};
+use oxuv::{IdleClock, LoopRef};
 use oxuv_js_engine::PromiseEvent;
 use rquickjs::function::{Constructor, IntoArgs};
 use rquickjs::{
@@ -15,6 +15,7 @@ use rquickjs::{
 
 use crate::Options;
 use crate::bindings::{Descriptors, Endpoint, Life, Problem, Requests, Threads};
+use crate::observing::Observed;
 use crate::queues::{DueImmediates, DueTimers, TimerKeys};
 
 /// A function of the script's side, kept by the loop's side.
@@ -36,10 +37,10 @@ pub(crate) struct Hooks {
     load_modules: Kept,
     /// Where in the script it is called from.
     place: Kept,
-    /// A line for each timer that keeps the loop alive.
+    /// A line for each timer and immediate that keeps the loop alive.
     pub(crate) why_alive: Kept,
-    /// Whether the script does something about the signal of this name.
-    pub(crate) listens: Kept,
+    /// The script's frames that it is called from.
+    pub(crate) frames: Kept,
     /// Emits `beforeExit`.
     before_exit: Kept,
     /// Emits `exit`, and gives the exit code.
@@ -77,6 +78,12 @@ pub(crate) struct Host {
     pub(crate) imports: Cell<u32>,
     /// Set when the script is to end with this code.
     ending: Cell<Option<i32>>,
+    /// Who sees what the loop does, if anybody does.
+    pub(crate) observed: Option<Observed>,
+    /// Where in the script is the cause of what the library does now, while somebody wants to know such places.
+    cause: RefCell<Option<Rc<str>>>,
+    /// How long the loop has waited.
+    pub(crate) idle_clock: IdleClock,
     /// When the loop began and ended, in nanoseconds of the monotonic clock; negative where it has not.
     pub(crate) loop_span: Cell<(f64, f64)>,
     /// The function that is told of promises, if there is one.
@@ -126,7 +133,9 @@ impl Host {
         context: Context,
         options: Options,
         worker: Option<(Arc<Life>, Endpoint)>,
+        observed: Option<Observed>,
     ) -> oxuv::Result<Rc<Host>> {
+        let idle_clock = lp.idle_clock()?;
         let (life, parent) = worker.unzip();
         let host = Rc::new(Host {
             lp,
@@ -141,6 +150,9 @@ impl Host {
             module_hooks: OnceCell::new(),
             imports: Cell::new(0),
             ending: Cell::new(None),
+            observed,
+            cause: RefCell::default(),
+            idle_clock,
             loop_span: Cell::new((-1.0, -1.0)),
             promise_watcher: OnceCell::new(),
             binder: OnceCell::new(),
@@ -179,20 +191,63 @@ impl Host {
             load_modules: hooks.get("loadModules")?,
             place: hooks.get("place")?,
             why_alive: hooks.get("whyAlive")?,
-            listens: hooks.get("listens")?,
+            frames: hooks.get("frames")?,
             before_exit: hooks.get("beforeExit")?,
             exit: hooks.get("exit")?,
         });
         Ok(())
     }
 
-    /// Makes a handle; where in the script that is called from is its origin, if anybody wants to know.
+    /// Makes a handle or a job; where in the script that is called from is its origin, if anybody wants to know.
     pub(crate) fn make<T>(&self, ctx: &Ctx<'_>, make: impl FnOnce(&LoopRef) -> oxuv::Result<T>) -> oxuv::Result<T> {
-        if !self.options.observing.keeps_places() {
-            return make(&self.lp);
+        self.made_at(self.place(ctx).as_ref(), make)
+    }
+
+    /// The same, if that is known already.
+    pub(crate) fn made_at<T>(&self, place: Option<&Rc<str>>, make: impl FnOnce(&LoopRef) -> T) -> T {
+        match place {
+            Some(place) => self.lp.made_at(place, || make(&self.lp)),
+            None => make(&self.lp),
+        }
+    }
+
+    /// Where in the script this is, or what has caused it if only the library is at work; empty if that is not known. `None` if nobody
+    /// wants to know.
+    pub(crate) fn place(&self, ctx: &Ctx<'_>) -> Option<Rc<str>> {
+        if !self.observed.as_ref().is_some_and(Observed::keeps_places) {
+            return None;
         }
         let place = self.hooks().place.clone().restore(ctx).and_then(|place| place.call::<_, String>(()));
-        self.lp.made_at(&place.unwrap_or_default(), || make(&self.lp))
+        let place = place.ok().filter(|place| !place.is_empty());
+        Some(place.map(Rc::from).or_else(|| self.cause()).unwrap_or_default())
+    }
+
+    /// The process is about to end, unless this is a worker: writes what is written then.
+    pub(crate) fn finish_observing(&self) {
+        if let Some(observed) = &self.observed
+            && self.life.is_none()
+        {
+            observed.observers().finish();
+        }
+    }
+
+    /// What has caused what the library does now.
+    pub(crate) fn cause(&self) -> Option<Rc<str>> {
+        self.cause.borrow().clone()
+    }
+
+    /// From now on, until the callback under way is over, this place is.
+    pub(crate) fn set_cause(&self, place: &str) {
+        self.cause.replace((!place.is_empty()).then(|| Rc::from(place)));
+    }
+
+    /// Does something that this place has caused.
+    pub(crate) fn caused_by<T>(&self, place: Option<&Rc<str>>, act: impl FnOnce() -> T) -> T {
+        let Some(place) = place else { return act() };
+        let before = self.cause.replace(Some(Rc::clone(place)));
+        let done = act();
+        self.cause.replace(before);
+        done
     }
 
     pub(crate) fn hooks(&self) -> &Hooks {
@@ -261,9 +316,6 @@ impl Host {
     ) -> Result<T, Outcome> {
         if self.is_ending() {
             return Err(Outcome::Stop);
-        }
-        if let Some(life) = &self.life {
-            life.end_wait();
         }
         match function.call::<A, T>(args).catch(ctx) {
             Ok(_) if self.is_ending() => Err(Outcome::Stop),

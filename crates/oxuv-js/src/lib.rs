@@ -13,4 +13,5 @@ mod program;
 mod prompt;
 mod queues;
 
+pub use observing::{Observing, WhyAlive};
 pub use program::{Options, Program, Source};

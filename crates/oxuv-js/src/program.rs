@@ -1,5 +1,6 @@
 //! A script with its loop and its engine, from the first line to the exit code.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -9,13 +10,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use oxuv::node::{End, Platform};
+use oxuv::observe::CallbackKind;
 use oxuv::{Async, Loop};
-use oxuv_js_engine::{CountAll, runtime_with_end};
+use oxuv_js_engine::{CountAll, Interrupts, runtime_with_end};
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
 
 use crate::bindings::{Endpoint, Life};
 use crate::host::{Host, host};
-use crate::observing::{self, Observing};
+use crate::observing::{Asked, Observed, Observers, Observing};
 use crate::{bindings, library, prompt};
 
 /// How a script is run.
@@ -55,7 +57,23 @@ pub enum Source {
     /// Line by line from the terminal, with a prompt.
     Prompt,
     /// By the channel that a worker has to who started it.
-    Worker,
+    Worker {
+        /// Where in the script of who started it that was, if anybody wants to know.
+        made_at: String,
+    },
+}
+
+impl Source {
+    /// What its main part is called.
+    fn name(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Eval(_) => "[eval]".to_owned(),
+            Source::Stdin => "[stdin]".to_owned(),
+            Source::Prompt => "the prompt".to_owned(),
+            Source::Worker { made_at } => made_at.clone(),
+        }
+    }
 }
 
 /// Why a program could not be made.
@@ -85,9 +103,19 @@ impl From<rquickjs::Error> for Error {
 /// A script with its loop and its engine.
 pub struct Program {
     // In the order in which they are to go: what keeps values of the engine goes before it.
+    interrupts: Cell<Option<Interrupts>>,
+    asked: Cell<Option<Asked>>,
     host: Rc<Host>,
     lp: Loop,
     runtime: Runtime,
+}
+
+/// What a worker begins with.
+pub(crate) struct Beginning {
+    pub(crate) life: Arc<Life>,
+    /// Its end of the channel to who started it.
+    pub(crate) parent: Endpoint,
+    pub(crate) observers: Option<Observers>,
 }
 
 /// The most of the thread's stack that a script may use, in bytes: a main thread has 8 MB as a rule.
@@ -100,26 +128,29 @@ impl Program {
     /// A program without a script.
     ///
     /// # Errors
-    /// No memory, or no descriptors.
+    /// No memory, or no descriptors; those of making a trace's file.
     pub fn new(options: Options) -> Result<Program, Error> {
-        Program::make(options, None)
+        let observers = Observers::begin(&options.observing)?;
+        Program::make(options, None, observers)
     }
 
     /// A worker: its script comes by the channel from who started it.
-    pub(crate) fn in_worker(options: Options, life: Arc<Life>, parent: Endpoint) -> Result<Program, Error> {
-        Program::make(options, Some((life, parent)))
+    pub(crate) fn in_worker(options: Options, beginning: Beginning) -> Result<Program, Error> {
+        let Beginning { life, parent, observers } = beginning;
+        Program::make(options, Some((life, parent)), observers)
     }
 
-    fn make(options: Options, worker: Option<(Arc<Life>, Endpoint)>) -> Result<Program, Error> {
+    fn make(
+        mut options: Options,
+        worker: Option<(Arc<Life>, Endpoint)>,
+        observers: Option<Observers>,
+    ) -> Result<Program, Error> {
+        let life = worker.as_ref().map(|(life, _)| Arc::clone(life));
         let runtime = match &worker {
             Some((life, _)) => runtime_with_end(&life.end)?,
             None => Runtime::new()?,
         };
         runtime.set_max_stack_size(options.stack.unwrap_or(STACK));
-        if let Some((life, _)) = &worker {
-            let life = Arc::clone(life);
-            runtime.set_interrupt_handler(Some(Box::new(move || life.must_stop())));
-        }
         // Above what a small script has: whoever ends soon need not collect garbage.
         runtime.set_gc_threshold(GARBAGE);
         if let Some(limit) = options.max_memory {
@@ -135,11 +166,28 @@ impl Program {
         }
         // Node's clock of timers counts whole milliseconds.
         let lp = Loop::with_grain(Duration::from_millis(1))?;
-        observing::begin(&lp, &options.observing)?;
-        let host = Host::new(lp.clone(), context, options, worker)?;
-        let program = Program { host, lp, runtime };
+        let number = life.as_ref().map_or(0, |life| life.id);
+        let observed = observers.map(|observers| observers.observe(&lp, number)).transpose()?;
+        options.flags.extend(observed.iter().flat_map(Observed::flags).map(|flag| (*flag).to_owned()));
+        let host = Host::new(lp.clone(), context, options, worker, observed)?;
+        let program = Program { interrupts: Cell::default(), asked: Cell::default(), host, lp, runtime };
+        if let Some(life) = life {
+            program.ask_while_running(move || life.must_stop());
+        } else if program.host.observed.is_some() {
+            program.ask_while_running(|| false);
+        }
         program.host.context.with(|ctx| program.boot(&ctx).catch(&ctx).map_err(|error| Error(error.to_string())))?;
         Ok(program)
+    }
+
+    /// Asks now and then while the script runs whether it is to end.
+    fn ask_while_running(&self, must_stop: impl Fn() -> bool + 'static) {
+        // The one before must not take the next one away.
+        self.interrupts.take();
+        match &self.host.observed {
+            Some(observed) => self.interrupts.set(Some(observed.watch_script(&self.host, must_stop))),
+            None => self.runtime.set_interrupt_handler(Some(Box::new(must_stop))),
+        }
     }
 
     /// Runs `lib/bootstrap.js`, which makes the globals.
@@ -160,7 +208,7 @@ impl Program {
             Source::File(path) => ("file", path.to_string_lossy().into_owned()),
             Source::Eval(code) => ("eval", code),
             Source::Stdin => ("stdin", String::new()),
-            Source::Worker => ("worker", String::new()),
+            Source::Worker { .. } => ("worker", String::new()),
             Source::Prompt => {
                 let library: Object<'_> = start.call(("prompt",))?;
                 return prompt::start(&self.host, ctx, &library, interrupt);
@@ -179,9 +227,8 @@ impl Program {
         let lp = (*self.lp).clone();
         let end = Async::new(&self.lp, move |_| lp.stop())?;
         end.unref()?;
-        life.begin(end.sender()?);
-        life.measure(&self.lp)?;
-        let code = self.run(Source::Worker);
+        life.begin(end.sender()?, bindings::nanoseconds() as u64, self.host.idle_clock.clone());
+        let code = self.run(Source::Worker { made_at: life.made_at.clone() });
         life.forget_loop();
         code
     }
@@ -195,11 +242,11 @@ impl Program {
         if matches!(source, Source::Prompt) {
             interrupt = prompt::watch_interrupts();
             let asked = interrupt.clone();
-            self.runtime.set_interrupt_handler(Some(Box::new(move || asked.swap(false, Ordering::Relaxed))));
+            self.ask_while_running(move || asked.swap(false, Ordering::Relaxed));
         }
-        if self.host.options.observing.why_alive {
-            // Before those of the script, which may change what there is to tell.
-            observing::answer_signals(&self.host)?;
+        if let Some(observed) = &self.host.observed {
+            self.asked.set(observed.answer_inquiries(&self.host)?);
+            self.lp.begin_part(CallbackKind::Script, &source.name());
         }
         // A worker's script is the first thing that its loop has to do.
         let mut start = bindings::nanoseconds();
@@ -209,17 +256,23 @@ impl Program {
         self.host
             .context
             .with(|ctx| self.start(&ctx, source, interrupt).catch(&ctx).map_err(|error| Error(error.to_string())))?;
+        if self.host.observed.is_some() {
+            self.lp.end_part();
+            self.host.set_cause("");
+        }
         if self.host.life.is_none() {
             start = bindings::nanoseconds();
             self.host.loop_span.set((start, -1.0));
         }
         let end = self.lp.spin(&mut Outer(&self.host))?;
         self.host.loop_span.set((start, bindings::nanoseconds()));
-        Ok(match end {
+        let code = match end {
             End::Idle => self.host.emit_exit(),
             // Who is ended by another has no code of its own.
             End::Stopped => self.host.exit_code().unwrap_or(1),
-        })
+        };
+        self.host.finish_observing();
+        Ok(code)
     }
 }
 

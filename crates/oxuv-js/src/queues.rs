@@ -102,6 +102,7 @@ impl Host {
                 called => called,
             };
         }
+        self.set_cause("");
         called.map_or_else(|outcome| outcome, |_| Outcome::Done)
     }
 }

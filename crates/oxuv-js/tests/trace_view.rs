@@ -9,7 +9,7 @@ fn browser() -> Option<&'static str> {
         let version = Command::new(name).arg("--version").stdin(Stdio::null()).output();
         version.is_ok_and(|output| output.status.success())
     };
-    ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs)
+    ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].into_iter().find(runs)
 }
 
 fn scratch(name: &str) -> PathBuf {
@@ -29,21 +29,37 @@ const one = () => http.get({ port: server.address().port, agent }, (response) =>
   response.resume().on('end', () => { if (--left === 0) { agent.destroy(); server.close(); } else if (left > 1) one(); });
 });
 server.listen(0, () => { one(); one(); });
-setTimeout(() => { const end = Date.now() + 80; while (Date.now() < end); }, 5);
+setTimeout(() => { const end = Date.now() + 500; while (Date.now() < end); }, 5);
 ";
 
 /// Traces a script, and returns the page.
 fn page_of(name: &str, script: &str) -> String {
     let (source, trace) = (scratch(&format!("{name}.js")), scratch(&format!("{name}.json")));
     std::fs::write(&source, script).unwrap();
-    let oxuv = || Command::new(env!("CARGO_BIN_EXE_oxuv"));
-    let output = oxuv().arg("--trace").arg(&trace).arg(&source).stdin(Stdio::null()).output().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oxuv"));
+    let output = command.arg("--trace").arg(&trace).arg(&source).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let page = oxuv().arg("trace-view").arg(&trace).stdin(Stdio::null()).output().unwrap();
-    assert!(page.status.success());
     std::fs::remove_file(source).unwrap();
+    let page = view(&trace);
     std::fs::remove_file(trace).unwrap();
-    String::from_utf8(page.stdout).unwrap()
+    page
+}
+
+/// The page of a trace.
+fn view(trace: &Path) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oxuv"));
+    let page = command.arg("trace-view").arg(trace).stdin(Stdio::null()).output().unwrap();
+    assert!(page.status.success(), "{}", String::from_utf8_lossy(&page.stderr));
+    String::from_utf8_lossy(&page.stdout).into_owned()
+}
+
+/// The page of this text as a trace.
+fn page_of_text(name: &str, text: &[u8]) -> String {
+    let trace = scratch(&format!("{name}.json"));
+    std::fs::write(&trace, text).unwrap();
+    let page = view(&trace);
+    std::fs::remove_file(trace).unwrap();
+    page
 }
 
 /// Opens a page in the browser, with this script behind its own, which leaves what it finds in the title; and returns that.
@@ -51,7 +67,7 @@ fn found_in(browser: &str, name: &str, page: &str, script: &str) -> String {
     let path = scratch(&format!("{name}.html"));
     let caught = "window.onerror = (text) => { document.title = `failed: ${text}`; };";
     let page = page
-        .replace("<script>\n'use strict';", &format!("<script>{caught}</script><script>\n'use strict';"))
+        .replacen("<body>", &format!("<body><script>{caught}</script>"), 1)
         .replace("</body>", &format!("<script>{{{script}}}</script></body>"));
     std::fs::write(&path, page).unwrap();
     let profile = scratch(&format!("{name}-profile"));
@@ -127,6 +143,47 @@ fn a_server_under_load_can_be_looked_at() {
     assert!(["read", "connection", "timer"].iter().all(|kind| kinds.iter().any(|found| found == kind)), "{found}");
 }
 
+/// A trace of Node.js 18 on our `libuv.so.1`: the server of docs/pictures, under load. `scripts/pictures` makes it.
+const NODE: &[u8] = include_bytes!("data/node-http.json");
+
+#[test]
+fn a_server_of_node_under_load_can_be_looked_at() {
+    let Some(browser) = browser() else {
+        println!("left out: there is no Chromium here");
+        return;
+    };
+    let found = found_in(
+        browser,
+        "node",
+        &page_of_text("node", NODE),
+        "
+        const texts = (id) => [...$(id).rows].slice(1).map((row) => [...row.cells].map((cell) => cell.textContent));
+        const slow = [...$('longest').rows].find((row) => row.cells[1].textContent === 'timer');
+        slow.click();
+        $('search').value = 'MakeLibuvRequestCallback';
+        $('search').dispatchEvent(new Event('input'));
+        document.title = JSON.stringify({ title: document.title, kinds: texts('kinds'), lanes: texts('lanes'),
+          told: $('told').textContent, took: (chosen.end - chosen.begin) / 1000, found: $('found').textContent,
+          seen: from <= chosen.begin && chosen.end <= to, problems: $('problems').textContent });
+        ",
+    );
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap_or_else(|_| panic!("{found}"));
+    let count = |list: &str, name: &str| {
+        let lines = found[list].as_array().unwrap();
+        let line = lines.iter().find(|line| line[0] == name).unwrap_or_else(|| panic!("no {name}: {found}"));
+        line[1].as_str().unwrap().parse::<u32>().unwrap()
+    };
+    assert!(found["title"].as_str().unwrap().starts_with("node, process "), "{found}");
+    // 40 requests on 4 connections, each of which reads a file.
+    assert_eq!((count("kinds", "connection"), count("kinds", "connect")), (4, 4), "{found}");
+    assert!(count("kinds", "read") >= 80 && count("lanes", "pool: fast I/O: runs") >= 40, "{found}");
+    assert!(found["told"].as_str().unwrap().contains("RunTimers"), "{found}");
+    // It is in the script that the timer takes 25 ms.
+    assert!(found["took"].as_f64().unwrap() >= 25.0 && found["seen"] == true, "{found}");
+    assert!(found["found"].as_str().unwrap().ends_with(" found") && found["found"] != "0 found", "{found}");
+    assert_eq!(found["problems"], "");
+}
+
 #[test]
 fn a_trace_that_was_cut_off_is_shown_as_far_as_it_goes() {
     let Some(browser) = browser() else {
@@ -135,11 +192,109 @@ fn a_trace_that_was_cut_off_is_shown_as_far_as_it_goes() {
     };
     let whole = page_of("cut", "setTimeout(() => {}, 1); setTimeout(() => {}, 20);");
     let end = whole.rfind("{\"ph\":\"X\"").unwrap();
-    let rest =
-        whole.find("\n</script>\n<script>\n'use strict'").or(whole.find("</script>\n<script>\n'use strict'")).unwrap();
+    let rest = whole.find("</script>\n<script type=\"application/json\" id=\"cut\">").unwrap();
     let cut = format!("{}{}", &whole[..end + 20], &whole[rest..]);
-    let found = found_in(browser, "cut", &cut, "document.title = $('n-callbacks').textContent;");
-    assert!(found.parse::<u32>().is_ok_and(|callbacks| callbacks >= 1), "{found}");
+    let found = found_in(
+        browser,
+        "cut",
+        &cut,
+        "document.title = `${$('n-callbacks').textContent}, ${$('problems').textContent}`;",
+    );
+    let (callbacks, problems) = found.split_once(", ").unwrap_or_else(|| panic!("{found}"));
+    assert!(callbacks.parse::<u32>().is_ok_and(|callbacks| callbacks >= 1), "{found}");
+    assert_eq!(problems, "The trace is not whole: it is shown as far as it goes.");
+}
+
+/// Records of somebody who means ill, or has another program.
+const HOSTILE: &str = r#"[
+{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"</script><img src=x onerror=document.title='injected'>"}},
+{"ph":"M","pid":1,"tid":10,"name":"thread_name","args":{"name":"<b onmouseover=alert(1)>"}},
+{"ph":"M","pid":1,"tid":11,"name":"thread_name"},
+{"ph":"X","pid":1,"tid":11,"ts":1,"dur":5,"cat":"callback","name":"<img src=x onerror=document.title='injected'>","args":{"origin":"<script>document.title='injected'</script>","__proto__":{"origin":1},"toString":1}},
+{"ph":"X","pid":1,"tid":11,"ts":2,"dur":1,"cat":"callback","name":"__proto__","args":{"origin":{"toString":1},"handle":[1]}},
+{"ph":"X","pid":1,"tid":10,"ts":3,"dur":1,"cat":"phase","name":"constructor"},
+{"ph":"X","pid":1,"tid":10,"ts":3,"dur":1,"cat":"phase","name":7,"args":7},
+{"ph":"X","pid":1,"tid":10,"ts":1e999,"dur":1,"cat":"phase","name":"late"},
+{"ph":"X","pid":1,"tid":10,"ts":5,"dur":-1,"cat":"phase","name":"short"},
+{"ph":"X","pid":1,"tid":10,"ts":900000000000000,"dur":1,"cat":"turn","name":"turn","args":{"number":"x"}},
+{"ph":"X","pid":1,"tid":"10","ts":5,"dur":1},
+{"ph":"e","pid":1,"tid":2,"ts":5,"name":"runs","id":"none"},
+null, 7, "text", [], {}
+]"#;
+
+#[test]
+fn hostile_records_are_text_or_left_out() {
+    let Some(browser) = browser() else {
+        println!("left out: there is no Chromium here");
+        return;
+    };
+    let found = found_in(
+        browser,
+        "hostile",
+        &page_of_text("hostile", HOSTILE.as_bytes()),
+        "
+        const row = [...$('longest').rows].find((row) => row.cells[1].textContent.startsWith('<img'));
+        row.click();
+        show(last - 0.5, last);
+        $('search').value = '<script>';
+        $('search').dispatchEvent(new Event('input'));
+        $('next').click();
+        document.title = JSON.stringify({ title: document.title, images: document.images.length,
+          scripts: document.scripts.length, told: $('told').textContent, problems: $('problems').textContent,
+          found: $('found').textContent, spans: spans.length });
+        ",
+    );
+    let found = found.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap_or_else(|_| panic!("{found}"));
+    assert!(found["title"].as_str().unwrap().starts_with("</script><img"), "{found}");
+    assert_eq!((found["images"].as_u64(), found["spans"].as_u64()), (Some(0), Some(5)), "{found}");
+    assert!(found["told"].as_str().unwrap().contains("origin <script>document.title='injected'</script>"), "{found}");
+    assert_eq!(found["problems"], "9 of its 17 records are none that this page knows.");
+    assert_eq!(found["found"], "1 of 1");
+}
+
+#[test]
+fn what_cannot_be_shown_is_said() {
+    let Some(browser) = browser() else {
+        println!("left out: there is no Chromium here");
+        return;
+    };
+    let deep = ["[{\"args\":", &"[".repeat(100_000), &"]".repeat(100_000), "}]"].concat();
+    let cases: [(&str, &[u8], &str); 4] = [
+        ("empty", b"[]", "There is nothing to show in it."),
+        ("words", b"[{no JSON at all", "Nothing of it can be read."),
+        ("bytes", b"[{\xff\xfe\n{\"ph\":\0}", "Nothing of it can be read."),
+        ("deep", deep.as_bytes(), "There is nothing to show in it."),
+    ];
+    for (name, text, problem) in cases {
+        let found = found_in(browser, name, &page_of_text(name, text), "document.title = $('problems').textContent;");
+        assert!(found.contains(problem), "{name}: {found}");
+    }
+}
+
+#[test]
+fn a_long_trace_is_shown() {
+    let Some(browser) = browser() else {
+        println!("left out: there is no Chromium here");
+        return;
+    };
+    let mut text =
+        String::from("[{\"ph\":\"M\",\"pid\":1,\"tid\":11,\"name\":\"thread_name\",\"args\":{\"name\":\"many\"}}");
+    for nth in 0..100_000 {
+        let (track, begin) = (11 + nth % 1000, nth * 10);
+        text.push_str(&format!(
+            ",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{track},\"ts\":{begin},\"dur\":4.5,\"cat\":\"callback\",\"name\":\"timer\"}}"
+        ));
+    }
+    text.push(']');
+    let found = found_in(
+        browser,
+        "huge",
+        &page_of_text("huge", text.as_bytes()),
+        "document.title = [$('n-callbacks').textContent, canvas.height < 10000, $('problems').textContent].join();",
+    );
+    // Of the tracks it shows so many, and says that there are more.
+    assert_eq!(found, "10000,true,90000 of its 100001 records are none that this page knows.");
 }
 
 #[test]
@@ -147,4 +302,11 @@ fn what_cannot_be_read_is_an_error() {
     let output = Command::new(env!("CARGO_BIN_EXE_oxuv")).args(["trace-view", "/nowhere/trace.json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("oxuv: /nowhere/trace.json: "));
+    for other in [env!("CARGO_MANIFEST_PATH"), "/dev/null", "/dev/zero", "/proc/self/exe", "/"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_oxuv")).args(["trace-view", other]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{other}");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.starts_with(&format!("oxuv: {other}: ")), "{errors}");
+        assert!(output.stdout.is_empty(), "{other}");
+    }
 }

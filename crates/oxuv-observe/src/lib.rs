@@ -2,7 +2,7 @@
 //!
 //! [`observer`] makes an [`Observer`](oxuv_core::Observer) of the core's. It writes a [`Trace`] that Perfetto and chrome://tracing
 //! open, tells of slow callbacks, and counts; which of these, [`Settings`] say. A [`Watchdog`] is a thread of its own
-//! that sees when a loop is stuck in a callback. [`view::page`] makes a trace into a page for any browser.
+//! that sees when a loop is stuck in a callback. [`view::write`] makes a trace into a page for any browser.
 
 #![forbid(unsafe_code)]
 

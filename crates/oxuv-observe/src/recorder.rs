@@ -53,6 +53,8 @@ struct Recorder<U> {
     wait: Option<Span>,
     /// Callbacks that are under way.
     depth: usize,
+    /// Of several callbacks that are one to the loop, the one that is under way.
+    part: Option<Open>,
     tally: Option<Tally>,
     #[cfg(feature = "tracing")]
     spans: Option<Spans>,
@@ -77,8 +79,8 @@ struct Tracks {
 }
 
 impl Tracks {
-    fn new(trace: &Trace) -> Tracks {
-        let number = trace.add_loop();
+    fn new(trace: &Trace, name: Option<&str>) -> Tracks {
+        let number = trace.add_loop(name);
         let head = |track, category, name| trace.head(number, track, category, name);
         Tracks {
             trace: trace.clone(),
@@ -97,6 +99,8 @@ struct Level {
     turn: Option<Span>,
     phase: Option<Span>,
     callback: Option<Open>,
+    /// The callback is several, and they are told of.
+    has_parts: bool,
 }
 
 /// A callback that is under way.
@@ -126,7 +130,7 @@ pub fn observer<U: 'static>(settings: Settings, origins: Box<dyn Origins<U>>) ->
 
 impl<U> Recorder<U> {
     fn new(settings: Settings, origins: Box<dyn Origins<U>>) -> Recorder<U> {
-        let tracks = settings.trace.as_ref().map(Tracks::new);
+        let tracks = settings.trace.as_ref().map(|trace| Tracks::new(trace, settings.name.as_deref()));
         let tally = settings.numbers.as_ref().map(Tally::new);
         let wants_origins = settings.trace.is_some() || settings.slow.is_some() || settings.pulse.is_some();
         #[cfg(feature = "tracing")]
@@ -140,6 +144,7 @@ impl<U> Recorder<U> {
             levels: Vec::new(),
             wait: None,
             depth: 0,
+            part: None,
             tally,
             wants_origins,
             origin: Vec::new(),
@@ -170,8 +175,47 @@ impl<U> Recorder<U> {
         self.end(turn, at);
     }
 
-    fn is_slow(&self, duration: u64) -> bool {
-        self.settings.slow.as_ref().is_some_and(|(threshold, _)| Duration::from_nanos(duration) >= *threshold)
+    /// A callback begins whose origin is in the buffer for that.
+    fn open(&mut self, kind: CallbackKind, handle: Option<usize>, is_part: bool, at: u64) -> Open {
+        let mut open = Open { kind, handle, origin: String::new(), begun: at, span: None };
+        if let Some(tracks) = &self.tracks {
+            let number = if is_part { Some(("part", 1)) } else { handle.map(|handle| ("handle", handle as u64)) };
+            let details = Details { numbers: number.as_slice(), origin: &self.origin };
+            open.span = tracks.trace.begin(&tracks.callbacks[kind as usize], at, &details);
+        }
+        if self.settings.slow.is_some() || self.settings.pulse.is_some() {
+            open.origin = short(&self.origin).into_owned();
+        }
+        if let Some(pulse) = &self.settings.pulse {
+            pulse.callback_begun(kind, &open.origin, at);
+        }
+        open
+    }
+
+    /// A callback is over. It is told of if it was slow; or its parts are, which it was.
+    fn close(&mut self, open: Open, has_parts: bool, at: u64) {
+        self.end(open.span, at);
+        if let Some(pulse) = &self.settings.pulse {
+            match self.depth.checked_sub(1).and_then(|outer| self.levels[outer].callback.as_ref()) {
+                // That one goes on, and has been at it since.
+                Some(outer) => pulse.callback_begun(outer.kind, &outer.origin, outer.begun),
+                None => pulse.callback_ended(),
+            }
+        }
+        if let Some((threshold, tell)) = &mut self.settings.slow {
+            let Open { kind, handle, origin, begun, .. } = open;
+            let duration = Duration::from_nanos(at.saturating_sub(begun));
+            if duration >= *threshold && !has_parts {
+                tell(SlowCallback { kind, handle, origin, duration });
+            }
+        }
+    }
+
+    /// The part under way is over, if there is one.
+    fn close_part(&mut self, at: u64) {
+        if let Some(part) = self.part.take() {
+            self.close(part, false, at);
+        }
     }
 }
 
@@ -230,19 +274,9 @@ impl<U> Observer<U> for Recorder<U> {
         self.depth = depth as usize - 1;
         self.level();
         let (kind, handle) = (event.callback_kind(), event.key().map(|key| key.index()));
-        let mut open = Open { kind, handle, origin: String::new(), begun: at, span: None };
-        if let Some(tracks) = &self.tracks {
-            let number = handle.map(|handle| ("handle", handle as u64));
-            let details = Details { numbers: number.as_slice(), origin: &self.origin };
-            open.span = tracks.trace.begin(&tracks.callbacks[kind as usize], at, &details);
-        }
-        if self.settings.slow.is_some() || self.settings.pulse.is_some() {
-            open.origin = short(&self.origin).into_owned();
-        }
-        if let Some(pulse) = &self.settings.pulse {
-            pulse.callback_begun(kind, &open.origin, at);
-        }
-        self.levels[self.depth].callback = Some(open);
+        let open = self.open(kind, handle, false, at);
+        let level = &mut self.levels[self.depth];
+        (level.callback, level.has_parts) = (Some(open), false);
         self.depth += 1;
         #[cfg(feature = "tracing")]
         if let Some(spans) = &mut self.spans {
@@ -262,22 +296,32 @@ impl<U> Observer<U> for Recorder<U> {
         if let Some(spans) = &mut self.spans {
             spans.callback_ended(depth + 1);
         }
-        let Some(open) = self.level().callback.take() else { return };
-        self.end(open.span, at);
-        if let Some(pulse) = &self.settings.pulse {
-            match depth.checked_sub(1).and_then(|outer| self.levels[outer].callback.as_ref()) {
-                // That one goes on, and has been at it since.
-                Some(outer) => pulse.callback_begun(outer.kind, &outer.origin, outer.begun),
-                None => pulse.callback_ended(),
-            }
+        self.close_part(at);
+        let level = self.level();
+        let has_parts = level.has_parts;
+        if let Some(open) = level.callback.take() {
+            self.close(open, has_parts, at);
         }
-        let duration = at.saturating_sub(open.begun);
-        if self.is_slow(duration)
-            && let Some((_, tell)) = &mut self.settings.slow
-        {
-            let Open { kind, handle, origin, .. } = open;
-            tell(SlowCallback { kind, handle, origin, duration: Duration::from_nanos(duration) });
+    }
+
+    fn part_begun(&mut self, kind: CallbackKind, origin: &str, depth: u32, at: u64) {
+        if let Some(tally) = &mut self.tally {
+            tally.part_begun(kind, depth, at);
         }
+        self.close_part(at);
+        if let Some(outer) = (depth as usize).checked_sub(1).filter(|&outer| outer < self.levels.len()) {
+            self.levels[outer].has_parts = true;
+        }
+        self.origin.clear();
+        self.origin.extend_from_slice(origin.as_bytes());
+        self.part = Some(self.open(kind, None, true, at));
+    }
+
+    fn part_ended(&mut self, at: u64) {
+        if let Some(tally) = &mut self.tally {
+            tally.part_ended(at);
+        }
+        self.close_part(at);
     }
 
     fn job_done(&mut self, job: Job) {

@@ -43,6 +43,8 @@ pub type OnSlow = Box<dyn FnMut(SlowCallback)>;
 /// What an [`observer`](crate::observer) does.
 #[derive(Default)]
 pub struct Settings {
+    /// What the loop is called in the trace: `loop` and a number, if that is not said.
+    pub name: Option<String>,
     /// Writes to this trace.
     pub trace: Option<Trace>,
     /// Calls this, on the loop's thread and right after it, for each callback that took so long.

@@ -9,7 +9,7 @@ use crate::numbers::{Numbers, Part};
 /// Counts for one loop.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    part: Arc<Part>,
+    counts: Arc<Part>,
     /// What the loop had counted when that was last added; `None` before the first turn.
     metrics: Option<Metrics>,
     /// Until when the time is shared out among idle and busy; `None` outside of a run.
@@ -17,12 +17,16 @@ pub(crate) struct Tally {
     turn_begun: Option<u64>,
     /// Of the turn.
     idle: u64,
+    /// Of several callbacks that are one to the loop, the one that is under way, and when it began.
+    part: Option<(CallbackKind, u64)>,
+    /// The callback under way is several, and they are counted.
+    has_parts: bool,
 }
 
 impl Tally {
     pub(crate) fn new(numbers: &Numbers) -> Tally {
-        let part = numbers.part();
-        Tally { part, metrics: None, counted: None, turn_begun: None, idle: 0 }
+        let counts = numbers.part();
+        Tally { counts, metrics: None, counted: None, turn_begun: None, idle: 0, part: None, has_parts: false }
     }
 
     pub(crate) fn turn_begun(&mut self, number: u64, at: u64) {
@@ -36,42 +40,58 @@ impl Tally {
         let counted = self.counted.replace(wait.ended).unwrap_or(wait.begun);
         self.idle += wait.idle;
         self.count(&wait.metrics);
-        self.part.idle.add(wait.idle);
-        self.part.busy.add(wait.ended.saturating_sub(counted).saturating_sub(wait.idle));
+        self.counts.idle.add(wait.idle);
+        self.counts.busy.add(wait.ended.saturating_sub(counted).saturating_sub(wait.idle));
     }
 
     #[inline]
     pub(crate) fn callback_ended(&mut self, kind: CallbackKind, begun: u64, at: u64) {
         let duration = at.saturating_sub(begun);
-        self.part.kinds[kind as usize].add(duration);
-        self.part.delays.record(duration);
+        self.counts.delays.record(duration);
+        if self.has_parts {
+            self.part_ended(at);
+            self.has_parts = false;
+        } else {
+            self.counts.kinds[kind as usize].add(duration);
+        }
+    }
+
+    pub(crate) fn part_begun(&mut self, kind: CallbackKind, depth: u32, at: u64) {
+        self.part_ended(at);
+        (self.part, self.has_parts) = (Some((kind, at)), depth > 0);
+    }
+
+    pub(crate) fn part_ended(&mut self, at: u64) {
+        if let Some((kind, begun)) = self.part.take() {
+            self.counts.kinds[kind as usize].add(at.saturating_sub(begun));
+        }
     }
 
     pub(crate) fn job_done(&mut self, job: &Job) {
-        let times = job.lane.map_or(&self.part.ring, |lane| &self.part.lanes[lane as usize]);
+        let times = job.lane.map_or(&self.counts.ring, |lane| &self.counts.lanes[lane as usize]);
         times.add(job.finished.saturating_sub(job.started));
     }
 
     pub(crate) fn run_ended(&mut self, metrics: &Metrics, at: u64) {
         self.end_turn(at);
         let busy = self.counted.take().map_or(0, |counted| at.saturating_sub(counted));
-        self.part.busy.add(busy);
+        self.counts.busy.add(busy);
         self.count(metrics);
     }
 
     fn end_turn(&mut self, at: u64) {
         if let Some(begun) = self.turn_begun.take() {
             let time = at.saturating_sub(begun).saturating_sub(std::mem::take(&mut self.idle));
-            self.part.turn_times.record(time);
+            self.counts.turn_times.record(time);
         }
     }
 
     /// Adds what the loop has counted since the last time.
     fn count(&mut self, now: &Metrics) {
         let before = self.metrics.replace(*now).unwrap_or(*now);
-        self.part.turns.add(now.turns - before.turns);
-        self.part.events.add(now.events - before.events);
-        self.part.events_waiting.add(now.events_waiting - before.events_waiting);
+        self.counts.turns.add(now.turns - before.turns);
+        self.counts.events.add(now.events - before.events);
+        self.counts.events_waiting.add(now.events_waiting - before.events_waiting);
     }
 }
 
@@ -96,6 +116,14 @@ impl<U> Observer<U> for Tally {
 
     fn callback_ended(&mut self, _: u32, kind: CallbackKind, begun: u64, at: u64) {
         self.callback_ended(kind, begun, at);
+    }
+
+    fn part_begun(&mut self, kind: CallbackKind, _: &str, depth: u32, at: u64) {
+        self.part_begun(kind, depth, at);
+    }
+
+    fn part_ended(&mut self, at: u64) {
+        self.part_ended(at);
     }
 
     fn job_done(&mut self, job: Job) {

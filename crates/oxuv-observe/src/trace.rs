@@ -75,13 +75,14 @@ impl Trace {
     }
 
     /// A new loop writes to the trace: its number, from 1 on.
-    pub(crate) fn add_loop(&self) -> u64 {
+    pub(crate) fn add_loop(&self, name: Option<&str>) -> u64 {
         self.with(|state| {
             state.loops += 1;
             let number = state.loops;
             let track = number * TRACKS + FIRST_LOOP;
-            state.name("thread_name", track, &format!("loop {number}: turns, phases"));
-            state.name("thread_name", track + 1, &format!("loop {number}: callbacks"));
+            let name = name.map_or_else(|| format!("loop {number}"), str::to_owned);
+            state.name("thread_name", track, &format!("{name}: turns, phases"));
+            state.name("thread_name", track + 1, &format!("{name}: callbacks"));
             number
         })
     }

@@ -73,7 +73,9 @@ pub struct Stuck {
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let milliseconds = self.duration.as_secs_f64() * 1000.0;
-        write!(f, "the loop is stuck: in a {} callback for {milliseconds:.1} ms", self.kind.name())?;
+        let kind = self.kind.name();
+        let article = if kind.starts_with(['a', 'e', 'i']) { "an" } else { "a" };
+        write!(f, "the loop is stuck: in {article} {kind} callback for {milliseconds:.1} ms")?;
         if !self.origin.is_empty() {
             write!(f, ", from {}", self.origin)?;
         }

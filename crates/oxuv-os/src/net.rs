@@ -176,17 +176,38 @@ pub fn check_datagrams(fd: &Descriptor) -> Result<()> {
 /// EAGAIN when nothing has come, ECONNRESET, ETIMEDOUT and other failures of the connection.
 #[inline]
 pub fn recv<'a>(fd: &Descriptor, mut room: Room<'a>) -> Result<&'a mut [u8]> {
-    let count = retry(|| net::recv(fd, room.memory(), RecvFlags::empty()).map(|(_, count)| count))?;
+    let count = match recv_once(fd, &mut room) {
+        Err(rustix::io::Errno::INTR) => recv_again(fd, &mut room),
+        received => received,
+    };
     // SAFETY: `recv` has written that many bytes.
-    Ok(unsafe { room.filled(count) })
+    Ok(unsafe { room.filled(count?) })
+}
+
+#[inline]
+fn recv_once(fd: &Descriptor, room: &mut Room<'_>) -> rustix::io::Result<usize> {
+    net::recv(fd, room.memory(), RecvFlags::empty()).map(|(_, count)| count)
+}
+
+#[cold]
+fn recv_again(fd: &Descriptor, room: &mut Room<'_>) -> rustix::io::Result<usize> {
+    retry(|| recv_once(fd, room))
 }
 
 /// Sends from one buffer as much as the socket takes.
 ///
 /// # Errors
 /// EAGAIN when it takes nothing now, EPIPE, ECONNRESET and other failures of the connection.
-#[inline]
+#[inline(always)] // Hardly more than the call, whose result would go through memory.
 pub fn send(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
+    match net::send(fd, buf, flags) {
+        Err(rustix::io::Errno::INTR) => send_again(fd, buf, flags),
+        sent => Ok(sent?),
+    }
+}
+
+#[cold]
+fn send_again(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
     Ok(retry(|| net::send(fd, buf, flags))?)
 }
 

@@ -36,6 +36,20 @@ pub fn real_time(nth: u8) -> Option<i32> {
     (number <= libc::SIGRTMAX()).then_some(number)
 }
 
+/// The number of a signal that a program may be sent, by its name with or without `SIG`, or by its number.
+pub fn number_of(name: &str) -> Option<i32> {
+    Some(match name.strip_prefix("SIG").unwrap_or(name) {
+        "HUP" => HUP,
+        "INT" => INT,
+        "QUIT" => QUIT,
+        "USR1" => USR1,
+        "USR2" => USR2,
+        "ALRM" => ALRM,
+        "TERM" => TERM,
+        number => number.parse().ok().filter(|number| (1..=LAST).contains(number))?,
+    })
+}
+
 /// Sends a signal to the calling thread, which has it when this returns, unless it blocks it.
 ///
 /// # Errors

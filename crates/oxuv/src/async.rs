@@ -3,7 +3,7 @@
 use oxuv_core::AsyncSender;
 use oxuv_core::linux::Waker;
 
-use crate::callbacks::{Callback, repeated};
+use crate::callbacks::Callback;
 use crate::handle::is_a_handle;
 use crate::{Handle, LoopRef, Result};
 
@@ -53,7 +53,7 @@ impl Async {
     #[track_caller]
     pub fn new(owner: &LoopRef, callback: impl FnMut(&Async) + 'static) -> Result<Async> {
         let handle = Handle::make(owner, |core| core.async_init(0))?;
-        handle.set_callback(Callback::Async(repeated(callback)));
+        handle.set_callback(Callback::Async(Box::new(callback)));
         Ok(Async(handle))
     }
 
@@ -70,6 +70,6 @@ impl Async {
     /// # Errors
     /// EINVAL when closing.
     pub fn send(&self) -> Result<()> {
-        self.sender()?.send()
+        self.with(|core, key| core.async_send(key))
     }
 }

@@ -1,10 +1,14 @@
 //! The closures of handles and requests.
 //!
-//! A handle's closure is called in place: the table's reference to it is copied for the call, so the closure may
-//! replace or drop itself in the table while it runs. Nothing is dropped while the table is borrowed, since what a
-//! closure owns may call the loop when it is dropped.
+//! A run has the table of all handles' closures borrowed from its beginning to its end, and calls each in its place, where it
+//! is borrowed for the time of the call. So nothing is counted, and nothing is taken out and put back. What a closure does to
+//! its own place, or what needs a larger table, waits until it has returned ([`Callbacks::catch_up`]).
+//!
+//! Nothing is dropped while anything is borrowed that a destructor could ask for, since what a closure owns may call the loop
+//! when it is dropped.
 
-use std::cell::RefCell;
+use std::cell::{Cell, Ref, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use oxuv_core::Key;
@@ -20,37 +24,36 @@ use crate::{
     Readiness, Result, Signal, Timer, Udp,
 };
 
-type OnEvent<H> = dyn Fn(&H);
-type OnConnection = dyn Fn(&mut Subjects, Key, Result<()>);
-type OnPoll = dyn Fn(&Poll, Result<Readiness>);
-type OnSignal = dyn Fn(&Signal, i32);
-type OnRead = dyn Fn(&mut Subjects, Key, Result<&[u8]>);
-type OnExit = dyn Fn(&Process, Result<Exit>);
-type OnReceive = dyn Fn(&Udp, Result<Datagram<'_>>);
-type OnFsEvent = dyn Fn(&FsEvent, Result<FsHappened<'_>>);
-type OnFsPoll = dyn Fn(&FsPoll, Result<FsChange>);
+type OnEvent<H> = Box<dyn FnMut(&H)>;
+type OnConnection = Box<dyn FnMut(&mut Subjects, Key, Result<()>)>;
+type OnPoll = Box<dyn FnMut(&Poll, Result<Readiness>)>;
+type OnSignal = Box<dyn FnMut(&Signal, i32)>;
+type OnRead = Box<dyn FnMut(&mut Subjects, Key, Result<&[u8]>)>;
+type OnExit = Box<dyn FnMut(&Process, Result<Exit>)>;
+type OnReceive = Box<dyn FnMut(&Udp, Result<Datagram<'_>>)>;
+type OnFsEvent = Box<dyn FnMut(&FsEvent, Result<FsHappened<'_>>)>;
+type OnFsPoll = Box<dyn FnMut(&FsPoll, Result<FsChange>)>;
 
-/// What a handle calls: the user's `FnMut` in a cell, which cannot be in use when it is called, since a closure that
-/// runs cannot be called again (the loop does not nest). Each kind of handle has its own kind of closure.
+/// What a handle calls. Each kind of handle has its own kind of closure.
 #[derive(Default)]
 pub(crate) enum Callback {
     #[default]
     None,
-    Timer(Rc<OnEvent<Timer>>),
-    Idle(Rc<OnEvent<Idle>>),
-    Prepare(Rc<OnEvent<Prepare>>),
-    Check(Rc<OnEvent<Check>>),
-    Async(Rc<OnEvent<Async>>),
-    Poll(Rc<OnPoll>),
-    Signal(Rc<OnSignal>),
-    Connection(Rc<OnConnection>),
-    Read(Rc<OnRead>),
+    Timer(OnEvent<Timer>),
+    Idle(OnEvent<Idle>),
+    Prepare(OnEvent<Prepare>),
+    Check(OnEvent<Check>),
+    Async(OnEvent<Async>),
+    Poll(OnPoll),
+    Signal(OnSignal),
+    Connection(OnConnection),
+    Read(OnRead),
     /// No closure: the tasks that wait for the stream.
     Ready(Rc<Gate>),
-    Receive(Rc<OnReceive>),
-    Exit(Rc<OnExit>),
-    FsEvent(Rc<OnFsEvent>),
-    FsPoll(Rc<OnFsPoll>),
+    Receive(OnReceive),
+    Exit(OnExit),
+    FsEvent(OnFsEvent),
+    FsPoll(OnFsPoll),
 }
 
 /// What a request calls.
@@ -62,16 +65,18 @@ pub(crate) type OnSent = Box<dyn FnOnce(&Udp, Result<()>)>;
 /// What a handle calls when it is closed.
 pub(crate) type OnClose = Box<dyn FnOnce(&Handle)>;
 
-#[derive(Default)]
-struct Entry {
-    callback: Callback,
-    on_close: Option<OnClose>,
-}
+/// The closures of handles, by the index of their keys. Each is borrowed while it runs.
+pub(crate) type Table = [RefCell<Callback>];
 
 #[derive(Default)]
 pub(crate) struct Callbacks {
+    /// Borrowed as long as a run lasts.
+    handles: RefCell<Vec<RefCell<Callback>>>,
+    /// Closures whose places were in use, or not there yet, when they were given.
+    later: RefCell<VecDeque<(usize, Callback)>>,
+    is_behind: Cell<bool>,
     /// By the index of the handle's key.
-    handles: RefCell<Vec<Entry>>,
+    closing: RefCell<Vec<Option<OnClose>>>,
     /// By the value that the core was given with the request.
     requests: RefCell<Slab<OnDone>>,
     /// The same for datagrams.
@@ -84,86 +89,121 @@ pub(crate) struct Callbacks {
     pub(crate) submitted: Places,
 }
 
+/// Calls the closure of this kind that the handle has, if it has one.
+macro_rules! call {
+    ($table:expr, $key:expr, $kind:ident, |$callback:ident| $call:expr) => {
+        // It cannot be in use: a closure that runs cannot be called again, as the loop does not nest.
+        if let Some(place) = $table.get($key.index())
+            && let Ok(mut place) = place.try_borrow_mut()
+            && let $crate::callbacks::Callback::$kind($callback) = &mut *place
+        {
+            $call
+        }
+    };
+}
+pub(crate) use call;
+
 impl Callbacks {
-    /// Gives a handle its closure.
+    /// The closures of handles, for a run.
+    pub(crate) fn table(&self) -> Ref<'_, Table> {
+        Ref::map(self.handles.borrow(), Vec::as_slice)
+    }
+
+    /// Gives a handle its closure: at once, but to one whose closure runs, and, in a run, to one that there is no place for.
     pub(crate) fn set(&self, handle: usize, callback: Callback) {
-        let old = {
-            let mut handles = self.handles.borrow_mut();
+        drop(self.replace(handle, callback));
+    }
+
+    /// Puts a closure in its place, and returns the one that was there.
+    fn replace(&self, handle: usize, callback: Callback) -> Callback {
+        if let Ok(mut handles) = self.handles.try_borrow_mut() {
             grow(&mut handles, handle);
-            std::mem::replace(&mut handles[handle].callback, callback)
-        };
-        drop(old);
+            return std::mem::replace(handles[handle].get_mut(), callback);
+        }
+        if let Some(place) = self.handles.borrow().get(handle)
+            && let Ok(mut place) = place.try_borrow_mut()
+        {
+            return std::mem::replace(&mut place, callback);
+        }
+        self.later.borrow_mut().push_back((handle, callback));
+        self.is_behind.set(true);
+        Callback::None
     }
 
-    pub(crate) fn set_on_close(&self, handle: usize, on_close: OnClose) {
-        let mut handles = self.handles.borrow_mut();
-        grow(&mut handles, handle);
-        // A handle is closed once, so there is no old one to be dropped.
-        handles[handle].on_close = Some(on_close);
-    }
-
-    /// A copy of what `pick` finds, for a call.
+    /// True if there are closures that wait for their places.
     #[inline]
-    pub(crate) fn get<F: ?Sized>(
-        &self,
-        handle: usize,
-        pick: impl FnOnce(&Callback) -> Option<&Rc<F>>,
-    ) -> Option<Rc<F>> {
-        self.handles.borrow().get(handle).and_then(|entry| pick(&entry.callback)).map(Rc::clone)
+    pub(crate) fn is_behind(&self) -> bool {
+        self.is_behind.get()
     }
 
-    /// Takes out all that a handle has: it is closed. The first is to be dropped, the second to be called.
-    pub(crate) fn remove(&self, handle: usize) -> (Callback, Option<OnClose>) {
-        match self.handles.borrow_mut().get_mut(handle) {
-            Some(entry) => (std::mem::take(&mut entry.callback), entry.on_close.take()),
-            None => (Callback::None, None),
+    /// Gives closures to those that could not be given theirs. No closure of a handle runs.
+    #[cold]
+    pub(crate) fn catch_up(&self) {
+        self.is_behind.set(false);
+        // Those that it is still not the time for are put behind.
+        let waiting = self.later.borrow().len();
+        for _ in 0..waiting {
+            let next = self.later.borrow_mut().pop_front();
+            if let Some((handle, callback)) = next {
+                self.set(handle, callback);
+            }
         }
     }
 
+    pub(crate) fn set_on_close(&self, handle: usize, on_close: OnClose) {
+        let mut closing = self.closing.borrow_mut();
+        grow(&mut closing, handle);
+        // A handle is closed once, so there is no old one to be dropped.
+        closing[handle] = Some(on_close);
+    }
+
+    /// What the handle, which is closed, is to call last.
+    pub(crate) fn take_on_close(&self, handle: usize) -> Option<OnClose> {
+        self.closing.borrow_mut().get_mut(handle).and_then(Option::take)
+    }
+
     /// Keeps a request's closure, and returns the value for the core.
+    #[inline]
     pub(crate) fn add_request(&self, on_done: OnDone) -> Result<u32> {
         add(&self.requests, on_done)
     }
 
+    #[inline]
     pub(crate) fn take_request(&self, number: u32) -> Option<OnDone> {
         self.requests.borrow_mut().try_remove(number as usize)
     }
 
     /// Keeps a send's closure, and returns the value for the core.
+    #[inline]
     pub(crate) fn add_send(&self, on_done: OnSent) -> Result<u32> {
         add(&self.sends, on_done)
     }
 
+    #[inline]
     pub(crate) fn take_send(&self, number: u32) -> Option<OnSent> {
         self.sends.borrow_mut().try_remove(number as usize)
     }
 
     /// Keeps a job's closure, and returns the value for the core.
+    #[inline]
     pub(crate) fn add_job(&self, on_done: OnJob) -> Result<u32> {
         add(&self.jobs, on_done)
     }
 
+    #[inline]
     pub(crate) fn take_job(&self, number: u32) -> Option<OnJob> {
         self.jobs.borrow_mut().try_remove(number as usize)
     }
 
-    /// Drops all closures.
+    /// Drops all closures. No run is under way.
     pub(crate) fn clear(&self) {
-        let handles = self.handles.take();
-        let requests = self.requests.take();
-        let sends = self.sends.take();
-        let jobs = self.jobs.take();
-        drop((handles, requests, sends, jobs));
+        let (handles, later, closing) = (self.handles.take(), self.later.take(), self.closing.take());
+        let (requests, sends, jobs) = (self.requests.take(), self.sends.take(), self.jobs.take());
+        drop((handles, later, closing, requests, sends, jobs));
     }
 }
 
-/// The closure of a handle, to be kept in a [`Callback`].
-pub(crate) fn repeated<H>(callback: impl FnMut(&H) + 'static) -> Rc<OnEvent<H>> {
-    let callback = RefCell::new(callback);
-    Rc::new(move |handle| callback.borrow_mut()(handle))
-}
-
-#[inline]
+#[inline(always)] // It has a caller for each kind of closure.
 fn add<F>(closures: &RefCell<Slab<F>>, closure: F) -> Result<u32> {
     let mut closures = closures.borrow_mut();
     if closures.len() > u32::MAX as usize {
@@ -173,8 +213,9 @@ fn add<F>(closures: &RefCell<Slab<F>>, closure: F) -> Result<u32> {
     Ok(closures.insert(closure) as u32)
 }
 
-fn grow(handles: &mut Vec<Entry>, handle: usize) {
-    if handle >= handles.len() {
-        handles.resize_with(handle + 1, Entry::default);
+/// Makes sure that there is a place of this number; and, with it, places for some more, as making one may have to wait.
+fn grow<T: Default>(places: &mut Vec<T>, number: usize) {
+    if number >= places.len() {
+        places.resize_with((number + 1).next_power_of_two(), T::default);
     }
 }

@@ -1,24 +1,18 @@
 //! Running a loop: asks the core what is due, and calls the closure that belongs to it.
 
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+
+use oxuv_core::kernel::Job;
 use oxuv_core::{Event, Key, Kind, Mode};
 
-use crate::callbacks::Callback;
-use crate::loop_::{Due, Inner};
+use crate::callbacks::{Table, call};
+use crate::loop_::{BUFFER, Inner};
 use crate::task::here::Here;
 use crate::{
     Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Process, Result, Signal, Tcp,
     Timer, Tty, Udp,
 };
-
-/// The closure of this kind that the handle has.
-macro_rules! pick {
-    ($callbacks:expr, $key:expr, $kind:ident) => {
-        $callbacks.get($key.index(), |callback| match callback {
-            Callback::$kind(callback) => Some(callback),
-            _ => None,
-        })
-    };
-}
 
 pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
     run_with(lp, mode, || ())
@@ -38,15 +32,11 @@ pub(crate) fn run_with(lp: &LoopRef, mode: Mode, mut after: impl FnMut()) -> Res
         Ok(())
     })?;
     inner.tasks.begin_run(inner);
-    let mut subjects = Subjects::new(lp);
-    // Nothing borrows the core but `next` itself, so the callbacks may do as they like.
-    while let Some(due) = inner.next() {
-        match due {
-            Due::Watcher(key, kind) => subjects.call_watcher(inner, key, kind),
-            Due::Other(event) => subjects.dispatch(inner, event),
-        }
-        after();
+    let mut driver = Driver { subjects: Subjects::new(lp), room: inner.room.take() };
+    while !driver.run(inner, &inner.callbacks.table(), &mut after) {
+        inner.callbacks.catch_up();
     }
+    inner.room.set(driver.room);
     inner.with(|core| core.end())
 }
 
@@ -60,6 +50,77 @@ impl Drop for Running<'_> {
             core.abandon();
             Ok(())
         });
+        self.0.callbacks.catch_up();
+    }
+}
+
+/// What a run needs besides the loop.
+struct Driver {
+    subjects: Subjects,
+    /// What is read into. It belongs to the run, so a callback may hold on to the bytes as long as it lasts.
+    room: Box<[MaybeUninit<u8>]>,
+}
+
+impl Driver {
+    /// Calls what is due, one after the other: until the run is over, which is true, or until closures wait for their places.
+    #[inline(always)] // It has one caller, and is of the run's.
+    fn run(&mut self, inner: &Inner, table: &Table, after: &mut impl FnMut()) -> bool {
+        // Nothing borrows the core but a step until it calls, so the callbacks may do as they like.
+        while self.step(inner, table) {
+            after();
+            if inner.callbacks.is_behind() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Asks what is due, and calls that. False when the run is over.
+    #[inline(always)] // As `run`.
+    fn step(&mut self, inner: &Inner, table: &Table) -> bool {
+        let mut borrowed = inner.core.borrow_mut();
+        let Some(core) = borrowed.as_mut() else { return false };
+        if let Some((key, kind, _)) = core.next_watcher() {
+            drop(borrowed);
+            self.subjects.call_watcher(inner, table, key, kind);
+            return true;
+        }
+        let Some(event) = core.next_other() else { return false };
+        let event = match event {
+            Event::NeedBuffer { key, .. } => {
+                if self.room.is_empty() {
+                    self.room = Box::new_uninit_slice(BUFFER);
+                }
+                let read = core.read_into(key, &mut self.room);
+                drop(borrowed);
+                // Without bytes there was nothing after all. A Rust callback has no buffer of its own to get back, so it hears
+                // nothing.
+                if !matches!(read, Ok([])) {
+                    let read = read.map(|bytes| &*bytes);
+                    call!(table, key, Read, |callback| callback(&mut self.subjects, key, read));
+                }
+                return true;
+            }
+            Event::Written { key, user, result } => {
+                let buffers = core.take_buffers();
+                drop(borrowed);
+                drop(buffers);
+                self.subjects.done(inner, key, user, result);
+                return true;
+            }
+            Event::Done { user, .. } => {
+                let job = core.take_job();
+                drop(borrowed);
+                let Some(event) = self.subjects.jobs_done(inner, user, job) else { return true };
+                event
+            }
+            event => {
+                drop(borrowed);
+                event
+            }
+        };
+        self.subjects.dispatch(inner, table, event);
+        true
     }
 }
 
@@ -104,68 +165,51 @@ impl Subjects {
     }
 
     #[inline(always)] // Of its callers one is in every turn, and the others come once in a phase.
-    fn call_watcher(&mut self, inner: &Inner, key: Key, kind: Kind) {
-        let callbacks = &inner.callbacks;
+    fn call_watcher(&mut self, inner: &Inner, table: &Table, key: Key, kind: Kind) {
         if kind == Kind::Idle {
-            if let Some(callback) = pick!(callbacks, key, Idle) {
-                self.idle.0.point_at(key);
-                callback(&self.idle);
-            }
+            self.idle.0.point_at(key);
+            call!(table, key, Idle, |callback| callback(&self.idle));
         } else if inner.tasks.is_phase(key) {
             inner.tasks.run_phase(inner, key);
         } else if kind == Kind::Prepare {
-            if let Some(callback) = pick!(callbacks, key, Prepare) {
-                self.prepare.0.point_at(key);
-                callback(&self.prepare);
-            }
-        } else if let Some(callback) = pick!(callbacks, key, Check) {
+            self.prepare.0.point_at(key);
+            call!(table, key, Prepare, |callback| callback(&self.prepare));
+        } else {
             self.check.0.point_at(key);
-            callback(&self.check);
+            call!(table, key, Check, |callback| callback(&self.check));
         }
     }
 
-    #[inline]
-    fn dispatch(&mut self, inner: &Inner, event: Event<u32>) {
-        let callbacks = &inner.callbacks;
+    #[inline(always)] // As `Driver::step`.
+    fn dispatch(&mut self, inner: &Inner, table: &Table, event: Event<u32>) {
         match event {
             Event::Timer { key, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Timer) {
-                    self.timer.0.point_at(key);
-                    callback(&self.timer);
-                }
+                self.timer.0.point_at(key);
+                call!(table, key, Timer, |callback| callback(&self.timer));
             }
-            Event::Idle { key, .. } => self.call_watcher(inner, key, Kind::Idle),
-            Event::Prepare { key, .. } => self.call_watcher(inner, key, Kind::Prepare),
-            Event::Check { key, .. } => self.call_watcher(inner, key, Kind::Check),
+            Event::Idle { key, .. } => self.call_watcher(inner, table, key, Kind::Idle),
+            Event::Prepare { key, .. } => self.call_watcher(inner, table, key, Kind::Prepare),
+            Event::Check { key, .. } => self.call_watcher(inner, table, key, Kind::Check),
             Event::Async { key, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Async) {
-                    self.wake_up.0.point_at(key);
-                    callback(&self.wake_up);
-                }
+                self.wake_up.0.point_at(key);
+                call!(table, key, Async, |callback| callback(&self.wake_up));
             }
             Event::Poll { key, result, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Poll) {
-                    self.poll.0.point_at(key);
-                    callback(&self.poll, result);
-                }
+                self.poll.0.point_at(key);
+                call!(table, key, Poll, |callback| callback(&self.poll, result));
             }
             Event::Signal { key, number, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Signal) {
-                    self.signal.0.point_at(key);
-                    callback(&self.signal, number);
-                }
+                self.signal.0.point_at(key);
+                call!(table, key, Signal, |callback| callback(&self.signal, number));
             }
             Event::Connection { key, result, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Connection) {
-                    callback(self, key, result);
-                }
+                call!(table, key, Connection, |callback| callback(self, key, result));
             }
-            Event::NeedBuffer { key, .. } => self.read(inner, key),
             Event::NeedDatagramBuffer { key, .. } => {
                 self.udp.0.point_at(key);
-                self.udp.receive(inner);
+                self.udp.receive(inner, table);
                 while inner.with(|core| Ok(core.next_receive())) == Ok(true) {
-                    self.udp.receive(inner);
+                    self.udp.receive(inner, table);
                 }
             }
             Event::Sent { key, user, result } => {
@@ -176,36 +220,25 @@ impl Subjects {
                 }
             }
             Event::Ready { key, readiness, .. } => {
-                if let Some(gate) = pick!(callbacks, key, Ready) {
-                    gate.open(readiness);
-                }
+                call!(table, key, Ready, |gate| gate.open(readiness));
             }
             Event::HungUp { key, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Read) {
-                    callback(self, key, Err(Errno::EOF));
-                }
+                call!(table, key, Read, |callback| callback(self, key, Err(Errno::EOF)));
             }
             Event::Connected { key, user, result } | Event::ShutDown { key, user, result } => {
                 self.done(inner, key, user, result);
             }
-            Event::Written { key, user, result } => {
-                let buffers = inner.with(|core| Ok(core.take_buffers()));
-                drop(buffers);
-                self.done(inner, key, user, result);
-            }
             Event::Exited { key, result, .. } => {
-                if let Some(callback) = pick!(callbacks, key, Exit) {
-                    self.process.0.point_at(key);
-                    callback(&self.process, result);
-                }
+                self.process.0.point_at(key);
+                call!(table, key, Exit, |callback| callback(&self.process, result));
             }
-            Event::Done { user, .. } => self.job_done(inner, user),
-            Event::FsEvent { key, result, .. } => self.fs_event.happened(inner, key, result),
-            Event::FsPoll { key, result, .. } => self.fs_poll.changed(inner, key, result),
+            Event::FsEvent { key, result, .. } => self.fs_event.happened(inner, table, key, result),
+            Event::FsPoll { key, result, .. } => self.fs_poll.changed(inner, table, key, result),
+            // What is asked of the core for these, `step` asks at once.
+            Event::NeedBuffer { .. } | Event::Written { .. } | Event::Done { .. } => {}
             Event::Closed { key, .. } => {
-                let (callback, on_close) = callbacks.remove(key.index());
-                drop(callback);
-                if let Some(on_close) = on_close {
+                drop(table.get(key.index()).map(RefCell::take));
+                if let Some(on_close) = inner.callbacks.take_on_close(key.index()) {
                     on_close(self.tcp.0.point_at(key));
                 }
             }
@@ -219,24 +252,22 @@ impl Subjects {
         }
     }
 
-    fn job_done(&mut self, inner: &Inner, number: u32) {
-        let job = inner.with(|core| Ok(core.take_job())).ok().flatten();
-        if let Some(on_done) = inner.callbacks.take_job(number) {
-            on_done(self.tcp.owner(), job);
+    /// A job has come back, and as a rule others with it: they are told one after the other. The next event, if that is another.
+    #[inline(never)]
+    fn jobs_done(&mut self, inner: &Inner, mut number: u32, mut job: Option<Box<dyn Job>>) -> Option<Event<u32>> {
+        loop {
+            if let Some(on_done) = inner.callbacks.take_job(number) {
+                on_done(self.tcp.owner(), job);
+            }
+            if inner.callbacks.is_behind() {
+                return None;
+            }
+            let mut borrowed = inner.core.borrow_mut();
+            let core = borrowed.as_mut()?;
+            match core.next_done() {
+                Some(Event::Done { user, .. }) => (number, job) = (user, core.take_job()),
+                other => return other,
+            }
         }
-    }
-
-    /// Reads once, into the loop's buffer, which belongs to this call until the callback is over.
-    #[inline]
-    fn read(&mut self, inner: &Inner, key: Key) {
-        let Some(callback) = pick!(inner.callbacks, key, Read) else { return };
-        let mut buffer = inner.take_buffer();
-        match inner.with(|core| core.read_into(key, &mut buffer)) {
-            // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
-            Ok([]) => {}
-            Ok(bytes) => callback(self, key, Ok(bytes)),
-            Err(error) => callback(self, key, Err(error)),
-        }
-        inner.buffer.set(Some(buffer));
     }
 }

@@ -1,14 +1,12 @@
 //! Handles that tell of changes of files.
 
-use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use oxuv_core::Key;
 
-use crate::callbacks::Callback;
+use crate::callbacks::{Callback, Table, call};
 use crate::fs::{c_path, path_buf};
 use crate::handle::is_a_handle;
 use crate::loop_::Inner;
@@ -99,8 +97,7 @@ impl FsEvent {
     ) -> Result<()> {
         let path = c_path(path)?;
         self.with(|core, key| core.fs_event_start(key, &path))?;
-        let callback = RefCell::new(callback);
-        self.set_callback(Callback::FsEvent(Rc::new(move |watch, happened| callback.borrow_mut()(watch, happened))));
+        self.set_callback(Callback::FsEvent(Box::new(callback)));
         Ok(())
     }
 
@@ -123,12 +120,7 @@ impl FsEvent {
     }
 
     /// Something has happened, of which the core has the name.
-    pub(crate) fn happened(&mut self, inner: &Inner, key: Key, result: Result<FsEvents>) {
-        let callback = inner.callbacks.get(key.index(), |callback| match callback {
-            Callback::FsEvent(callback) => Some(callback),
-            _ => None,
-        });
-        let Some(callback) = callback else { return };
+    pub(crate) fn happened(&mut self, inner: &Inner, table: &Table, key: Key, result: Result<FsEvents>) {
         // Out of the loop for the time of the call, so that the closure may hold on to it.
         let mut bytes = inner.name.take();
         bytes.clear();
@@ -139,7 +131,8 @@ impl FsEvent {
         });
         let name = (known == Ok(true)).then(|| OsStr::from_bytes(&bytes));
         self.0.point_at(key);
-        callback(self, result.map(|events| FsHappened { name, events }));
+        let happened = result.map(|events| FsHappened { name, events });
+        call!(table, key, FsEvent, |callback| callback(self, happened));
         inner.name.set(bytes);
     }
 }

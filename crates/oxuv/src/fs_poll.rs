@@ -1,13 +1,11 @@
 //! Handles that look at a file again and again.
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::Key;
 
-use crate::callbacks::Callback;
+use crate::callbacks::{Callback, Table, call};
 use crate::fs::{Metadata, c_path, path_buf};
 use crate::handle::{is_a_handle, nanoseconds};
 use crate::loop_::Inner;
@@ -83,8 +81,7 @@ impl FsPoll {
         let path = c_path(path)?;
         let every = if every.is_zero() { Duration::from_millis(1) } else { every };
         if self.with(|core, key| core.fs_poll_start(key, &path, nanoseconds(every)))? {
-            let callback = RefCell::new(callback);
-            self.set_callback(Callback::FsPoll(Rc::new(move |watch, change| callback.borrow_mut()(watch, change))));
+            self.set_callback(Callback::FsPoll(Box::new(callback)));
         }
         Ok(())
     }
@@ -115,18 +112,13 @@ impl FsPoll {
     }
 
     /// The file has changed, of which the core knows more.
-    pub(crate) fn changed(&mut self, inner: &Inner, key: Key, result: Result<()>) {
-        let callback = inner.callbacks.get(key.index(), |callback| match callback {
-            Callback::FsPoll(callback) => Some(callback),
-            _ => None,
-        });
-        let Some(callback) = callback else { return };
+    pub(crate) fn changed(&mut self, inner: &Inner, table: &Table, key: Key, result: Result<()>) {
         let change = result.and_then(|()| {
             let change = inner.with(|core| core.fs_poll_change(key).ok_or(Errno::EINVAL))?;
             let current = change.current.ok_or(Errno::EINVAL)?;
             Ok(FsChange { previous: change.previous, current })
         });
         self.0.point_at(key);
-        callback(self, change);
+        call!(table, key, FsPoll, |callback| callback(self, change));
     }
 }

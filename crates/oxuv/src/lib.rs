@@ -97,7 +97,7 @@ pub use oxuv_core::kernel::{BindFlags, Ecn, Interface, Keepalive, Readiness, Udp
 pub use oxuv_core::linux::names::{Address, Found, Hints, LookupFlags, Name, NameFlags, SocketKind};
 pub use oxuv_core::linux::{TtyMode, WindowSize};
 pub use oxuv_core::pool::{Lane, LaneMetrics, PoolMetrics};
-pub use oxuv_core::{Errno, FsEvents, Kind, Metrics, Mode, Result};
+pub use oxuv_core::{Errno, FsEvents, IdleClock, Kind, Metrics, Mode, Result};
 pub use pipe::{Passable, Passed, Pipe, PipeName};
 pub use poll::Poll;
 pub use process::{Command, Process, Stdio};

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv_core::linux::Linux;
-use oxuv_core::{Config, Event, Key, Kind, Mode};
+use oxuv_core::{Config, IdleClock, Mode};
 
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
@@ -36,9 +36,11 @@ pub struct LoopRef(pub(crate) Rc<Inner>);
 
 pub(crate) struct Inner {
     /// `None` once the loop is dropped.
-    core: RefCell<Option<Core>>,
+    pub(crate) core: RefCell<Option<Core>>,
     pub(crate) callbacks: Callbacks,
-    /// What reads read into: moved out for the time of a callback, so that the callback may hold on to the bytes.
+    /// What a run reads into; between runs it is here. Empty until something is read.
+    pub(crate) room: Cell<Box<[MaybeUninit<u8>]>>,
+    /// What others read into: moved out for the time that the bytes are looked at.
     pub(crate) buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
     /// The same for those that receive several datagrams at a time.
     pub(crate) wide_buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
@@ -52,28 +54,12 @@ pub(crate) struct Inner {
 /// The size of the buffer that reads read into: libuv's suggestion.
 pub(crate) const BUFFER: usize = 64 * 1024;
 
-/// What the core says is due.
-pub(crate) enum Due {
-    Watcher(Key, Kind),
-    Other(Event<u32>),
-}
-
 impl Inner {
-    /// The buffer for a read, to be given back after it.
+    /// The buffer for a read that is no run's, to be given back after it.
+    #[cfg(any(feature = "hyper", feature = "tokio"))]
     #[inline]
     pub(crate) fn take_buffer(&self) -> Box<[MaybeUninit<u8>]> {
         self.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER))
-    }
-
-    /// What is due next; `None` when the run is over.
-    #[inline]
-    pub(crate) fn next(&self) -> Option<Due> {
-        let mut borrowed = self.core.borrow_mut();
-        let core = borrowed.as_mut()?;
-        match core.next_watcher() {
-            Some((key, kind, _)) => Some(Due::Watcher(key, kind)),
-            None => core.next_other().map(Due::Other),
-        }
     }
 
     /// Asks the core one thing. Nothing of the user's runs meanwhile but the `as_ref` of what is written. EBUSY for an
@@ -127,6 +113,7 @@ impl Loop {
         Ok(Loop(LoopRef(Rc::new(Inner {
             core: RefCell::new(Some(core)),
             callbacks: Callbacks::default(),
+            room: Cell::default(),
             buffer: Cell::new(None),
             wide_buffer: Cell::new(None),
             name: Cell::new(Vec::new()),
@@ -353,7 +340,20 @@ impl LoopRef {
         });
     }
 
-    /// How long the loop has waited for events since [`LoopRef::measure_idle_time`]; zero without it.
+    /// Measures the same without that system call; [`Metrics::events_waiting`] is not counted. What is returned tells, on any
+    /// thread, how long the loop has waited since.
+    ///
+    /// # Errors
+    /// EINVAL when the loop is gone.
+    #[doc(alias = "uv_metrics_idle_time")]
+    pub fn idle_clock(&self) -> Result<IdleClock> {
+        self.0.with(|core| {
+            core.start_idle_clock();
+            Ok(core.shared_idle_clock())
+        })
+    }
+
+    /// How long the loop has waited for events since [`LoopRef::measure_idle_time`] or [`LoopRef::idle_clock`]; zero without.
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_time(&self) -> Duration {
         Duration::from_nanos(self.0.with(|core| Ok(core.idle_time())).unwrap_or(0))

@@ -96,13 +96,35 @@ impl LoopRef {
         Ok(())
     }
 
-    /// Handles that `make` makes are said to come from this origin, not from where in the Rust program they are made: for programs
+    /// Handles and jobs that `make` makes are said to come from this origin, not from where in the Rust program they are made: for programs
     /// that run others' scripts. An empty origin is none.
     pub fn made_at<T>(&self, origin: &str, make: impl FnOnce() -> T) -> T {
-        let before = self.0.callbacks.made.said.replace(Some(Rc::from(origin)));
-        let made = make();
-        self.0.callbacks.made.said.replace(before);
-        made
+        let said: Rc<str> = Rc::from(origin);
+        let Callbacks { made, submitted, .. } = &self.0.callbacks;
+        let before = [made, submitted].map(|places| places.said.replace(Some(Rc::clone(&said))));
+        let done = make();
+        for (places, before) in [made, submitted].into_iter().zip(before) {
+            places.said.replace(before);
+        }
+        done
+    }
+
+    /// Tells the observer that a callback begins, which is one of several in the loop's own that is under way, or comes before the
+    /// loop runs: for programs that run others' scripts. The one before it is over, and the last is with the loop's own.
+    pub fn begin_part(&self, kind: CallbackKind, origin: &str) {
+        // Without a loop there is nobody to tell.
+        let _ = self.0.with(|core| {
+            core.begin_part(kind, origin);
+            Ok(())
+        });
+    }
+
+    /// The last of them is over now.
+    pub fn end_part(&self) {
+        let _ = self.0.with(|core| {
+            core.end_part();
+            Ok(())
+        });
     }
 
     /// What keeps [`Loop::run`](crate::Loop::run) from returning: handles in the order in which they were made, then jobs.

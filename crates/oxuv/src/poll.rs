@@ -1,8 +1,6 @@
 //! Poll handles: readiness of a descriptor that the program owns.
 
-use std::cell::RefCell;
 use std::os::fd::{AsFd, AsRawFd};
-use std::rc::Rc;
 
 use crate::callbacks::Callback;
 use crate::handle::is_a_handle;
@@ -66,8 +64,7 @@ impl Poll {
     #[doc(alias = "uv_poll_start")]
     pub fn start(&self, interest: Readiness, callback: impl FnMut(&Poll, Result<Readiness>) + 'static) -> Result<()> {
         self.with(|core, key| core.poll_start(key, interest))?;
-        let callback = RefCell::new(callback);
-        self.set_callback(Callback::Poll(Rc::new(move |poll, ready| callback.borrow_mut()(poll, ready))));
+        self.set_callback(Callback::Poll(Box::new(callback)));
         Ok(())
     }
 

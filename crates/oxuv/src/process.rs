@@ -1,6 +1,5 @@
 //! Child processes.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fmt;
@@ -342,8 +341,8 @@ impl Command {
             }
             Ok(key)
         })?;
-        let on_exit = Cell::new(Some(on_exit));
-        handle.set_callback(Callback::Exit(Rc::new(move |process, result| {
+        let mut on_exit = Some(on_exit);
+        handle.set_callback(Callback::Exit(Box::new(move |process, result| {
             if let Some(on_exit) = on_exit.take() {
                 on_exit(process, result.map(|exit| ExitStatus::from_raw(exit.raw())));
             }

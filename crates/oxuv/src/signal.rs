@@ -1,8 +1,5 @@
 //! Signals that the process catches.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use oxuv_core::linux::signal;
 
 mod task;
@@ -122,8 +119,7 @@ impl Signal {
 
     fn start_any(&self, number: i32, once: bool, callback: impl FnMut(&Signal, i32) + 'static) -> Result<()> {
         self.with(|core, key| core.signal_start(key, number, once))?;
-        let callback = RefCell::new(callback);
-        self.set_callback(Callback::Signal(Rc::new(move |signal, number| callback.borrow_mut()(signal, number))));
+        self.set_callback(Callback::Signal(Box::new(callback)));
         Ok(())
     }
 

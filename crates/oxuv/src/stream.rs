@@ -2,9 +2,7 @@
 //!
 //! Each kind of stream has these as methods of its own, so that nothing need be imported for them.
 
-use std::cell::RefCell;
 use std::ops::Deref;
-use std::rc::Rc;
 
 use oxuv_core::{Buffers, Key, Progress, Refused};
 
@@ -210,21 +208,17 @@ macro_rules! listens {
 pub(crate) use listens;
 
 /// Reads, and calls `callback` with what has come.
-pub(crate) fn read_start<S: Stream>(stream: &S, callback: impl FnMut(&S, Result<&[u8]>) + 'static) -> Result<()> {
+pub(crate) fn read_start<S: Stream>(stream: &S, mut callback: impl FnMut(&S, Result<&[u8]>) + 'static) -> Result<()> {
     stream.with(|core, key| core.read_start(key))?;
-    let callback = RefCell::new(callback);
-    stream.set_callback(Callback::Read(Rc::new(move |subjects, key, read| {
-        callback.borrow_mut()(S::subject(subjects, key), read)
-    })));
+    let callback = move |subjects: &mut Subjects, key, read: Result<&[u8]>| callback(S::subject(subjects, key), read);
+    stream.set_callback(Callback::Read(Box::new(callback)));
     Ok(())
 }
 
 /// Has `callback` called for connections.
-pub(crate) fn on_connection<S: Stream>(stream: &S, callback: impl FnMut(&S, Result<()>) + 'static) {
-    let callback = RefCell::new(callback);
-    let callback =
-        move |subjects: &mut Subjects, key, waiting| callback.borrow_mut()(S::subject(subjects, key), waiting);
-    stream.set_callback(Callback::Connection(Rc::new(callback)));
+pub(crate) fn on_connection<S: Stream>(stream: &S, mut callback: impl FnMut(&S, Result<()>) + 'static) {
+    let callback = move |subjects: &mut Subjects, key, waiting| callback(S::subject(subjects, key), waiting);
+    stream.set_callback(Callback::Connection(Box::new(callback)));
 }
 
 /// Keeps a closure for a request, and makes the request.

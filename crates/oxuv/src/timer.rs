@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::callbacks::{Callback, repeated};
+use crate::callbacks::Callback;
 use crate::handle::{is_a_handle, nanoseconds};
 use crate::{Handle, LoopRef, Result};
 
@@ -70,7 +70,7 @@ impl Timer {
         callback: impl FnMut(&Timer) + 'static,
     ) -> Result<()> {
         self.with(|core, key| core.timer_start(key, nanoseconds(after), nanoseconds(every)))?;
-        self.set_callback(Callback::Timer(repeated(callback)));
+        self.set_callback(Callback::Timer(Box::new(callback)));
         Ok(())
     }
 

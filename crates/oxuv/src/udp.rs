@@ -1,17 +1,15 @@
 //! UDP handles.
 
-use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use oxuv_core::kernel::{Batch, Received};
 use oxuv_core::linux::check_datagrams;
 use oxuv_core::{DATAGRAM_SIZE, InternetAddress, One, Refused};
 
-use crate::callbacks::Callback;
+use crate::callbacks::{Callback, Table, call};
 use crate::datagram::{Datagram, Route};
 use crate::handle::is_a_handle;
 use crate::kept::Kept;
@@ -262,8 +260,7 @@ impl Udp {
     #[doc(alias = "uv_udp_recv_start")]
     pub fn receive_start(&self, callback: impl FnMut(&Udp, Result<Datagram<'_>>) + 'static) -> Result<()> {
         self.with(|core, key| core.udp_receive_start(key))?;
-        let callback = RefCell::new(callback);
-        self.set_callback(Callback::Receive(Rc::new(move |udp, datagram| callback.borrow_mut()(udp, datagram))));
+        self.set_callback(Callback::Receive(Box::new(callback)));
         Ok(())
     }
 
@@ -359,56 +356,55 @@ impl Udp {
     }
 
     /// There is something to receive. The buffer is the loop's, and belongs to this call until the callbacks are over.
-    pub(crate) fn receive(&self, inner: &Inner) {
+    pub(crate) fn receive(&self, inner: &Inner, table: &Table) {
         let Ok(several) = self.with(|core, key| Ok(core.udp_receives_several(key))) else { return };
         let (place, size) = if several { (&inner.wide_buffer, SEVERAL) } else { (&inner.buffer, 1) };
         let mut buffer = place.take().unwrap_or_else(|| Box::new_uninit_slice(size * DATAGRAM_SIZE));
         if several {
-            self.receive_several_into(&mut buffer)
+            self.receive_several_into(&mut buffer, table)
         } else {
-            self.receive_one_into(&mut buffer)
+            self.receive_one_into(&mut buffer, table)
         }
         place.set(Some(buffer));
     }
 
-    fn receive_one_into(&self, buffer: &mut [MaybeUninit<u8>]) {
+    fn receive_one_into(&self, buffer: &mut [MaybeUninit<u8>], table: &Table) {
         let mut received = Received::none();
         match self.with(|core, key| core.udp_receive_into(key, buffer, &mut received)) {
             // There was nothing after all. A Rust callback has no buffer of its own to get back, so it hears nothing.
             Ok(false) => {}
-            Ok(true) => self.tell_all(&received, true),
-            Err(error) => self.tell(Err(error)),
+            Ok(true) => self.tell_all(&received, true, table),
+            Err(error) => self.tell(Err(error), table),
         }
     }
 
-    fn receive_several_into(&self, buffer: &mut [MaybeUninit<u8>]) {
+    fn receive_several_into(&self, buffer: &mut [MaybeUninit<u8>], table: &Table) {
         let mut batch = Batch::default();
         match self.with(|core, key| core.udp_receive_several_into(key, buffer, &mut batch)) {
             Ok(()) => {
                 for nth in 0..batch.len() {
-                    self.tell_all(batch.get(nth), nth == 0);
+                    self.tell_all(batch.get(nth), nth == 0, table);
                 }
             }
-            Err(error) => self.tell(Err(error)),
+            Err(error) => self.tell(Err(error), table),
         }
     }
 
     /// One after the other, as one of the callbacks may stop or close the handle.
-    fn tell_all(&self, received: &Received<'_>, mut is_first: bool) {
+    fn tell_all(&self, received: &Received<'_>, mut is_first: bool, table: &Table) {
         for datagram in Datagram::all_of(received) {
             if std::mem::take(&mut is_first) || self.with(|core, key| Ok(core.udp_is_receiving(key))) == Ok(true) {
-                self.tell(Ok(datagram));
+                self.tell(Ok(datagram), table);
             }
         }
     }
 
-    fn tell(&self, datagram: Result<Datagram<'_>>) {
-        let callback = self.owner().0.callbacks.get(self.key().index(), |callback| match callback {
-            Callback::Receive(callback) => Some(callback),
-            _ => None,
-        });
-        if let Some(callback) = callback {
-            callback(self, datagram);
+    fn tell(&self, datagram: Result<Datagram<'_>>, table: &Table) {
+        call!(table, self.key(), Receive, |callback| callback(self, datagram));
+        // The next datagram is for the closure that this one may have given the handle.
+        let callbacks = &self.owner().0.callbacks;
+        if callbacks.is_behind() {
+            callbacks.catch_up();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Idle, prepare and check: the handles that run in each turn.
 
-use crate::callbacks::{Callback, repeated};
+use crate::callbacks::Callback;
 use crate::handle::is_a_handle;
 use crate::{Handle, LoopRef, Result};
 
@@ -31,7 +31,7 @@ macro_rules! watcher {
             /// EINVAL when closing.
             pub fn start(&self, callback: impl FnMut(&$kind) + 'static) -> Result<()> {
                 if self.with(|core, key| core.watcher_start(key))? {
-                    self.set_callback(Callback::$kind(repeated(callback)));
+                    self.set_callback(Callback::$kind(Box::new(callback)));
                 }
                 Ok(())
             }

@@ -8,7 +8,7 @@ use oxuv::{Mode, time};
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -124,4 +124,26 @@ fn wakes_from_threads_are_not_lost() {
         Poll::Pending
     }));
     thread.join().unwrap();
+}
+
+#[test]
+fn many_wakes_of_other_threads_are_one_wake_up_of_the_loop() {
+    const TASKS: usize = if cfg!(miri) { 20 } else { 1000 };
+    let lp = new_loop();
+    let (is_ready, wakers): (Arc<AtomicBool>, Arc<Mutex<Vec<Waker>>>) = Default::default();
+    for _ in 0..TASKS {
+        let (is_ready, wakers) = (is_ready.clone(), wakers.clone());
+        lp.spawn_local(poll_fn(move |context| {
+            wakers.lock().unwrap().push(context.waker().clone());
+            if is_ready.load(SeqCst) { Poll::Ready(()) } else { Poll::Pending }
+        }));
+    }
+    while wakers.lock().unwrap().len() < TASKS {
+        lp.run(Mode::NoWait).unwrap();
+    }
+    let before = lp.metrics().events;
+    is_ready.store(true, SeqCst);
+    std::thread::spawn(move || wakers.lock().unwrap().drain(..).for_each(Waker::wake)).join().unwrap();
+    assert_eq!(lp.run(Mode::Default), Ok(false));
+    assert_eq!(lp.metrics().events - before, 1);
 }

@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
 
 use oxuv_core::{Errno, Result};
-use oxuv_os::Thread;
+use oxuv_os::{Thread, signal};
 
 use super::{keepers, numbers};
 
@@ -46,7 +46,7 @@ pub(super) fn begin(text: &OsStr, duty: Duty) -> Result<()> {
     if text == "1" {
         return [libc::SIGINT, libc::SIGTERM].iter().try_for_each(|&signal| attend_to(signal, duty.0 | Duty::END.0));
     }
-    let signal = text.to_str().and_then(number_of).ok_or(Errno::EINVAL)?;
+    let signal = text.to_str().and_then(signal::number_of).ok_or(Errno::EINVAL)?;
     attend_to(signal, duty.0)
 }
 
@@ -70,20 +70,6 @@ fn start_thread() -> Result<()> {
     BELL.store(writer, Relaxed);
     Thread::start(c"oxuv-signals", STACK, attend, reader)?;
     Ok(())
-}
-
-/// The number of a signal by its name, with or without `SIG`, or by its number.
-fn number_of(text: &str) -> Option<c_int> {
-    Some(match text.strip_prefix("SIG").unwrap_or(text) {
-        "HUP" => libc::SIGHUP,
-        "INT" => libc::SIGINT,
-        "QUIT" => libc::SIGQUIT,
-        "USR1" => libc::SIGUSR1,
-        "USR2" => libc::SIGUSR2,
-        "ALRM" => libc::SIGALRM,
-        "TERM" => libc::SIGTERM,
-        number => number.parse().ok().filter(|number| (2..65).contains(number))?,
-    })
 }
 
 /// Takes the signal, unless the program does something with it. What it does about it later has precedence.

@@ -9,7 +9,9 @@ const actions = {
   '--no-deprecation': () => { process.noDeprecation = true; },
   '--throw-deprecation': () => { process.throwDeprecation = true; },
   '--trace-deprecation': () => { process.traceDeprecation = true; },
-  '--why-alive': () => require('internal/why_alive').begin(),
+  '--observed': () => require('internal/observing').begin(false),
+  '--observed=places': () => require('internal/observing').begin(true),
+  '--tell-at-exit': () => require('internal/observing').tellAtExit(),
   '--expose-gc': () => {
     const gc = () => binding('engine').collectGarbage();
     Object.defineProperty(globalThis, 'gc', { value: gc, writable: true, enumerable: false, configurable: true });

@@ -152,7 +152,7 @@ class RecordableHistogram extends Histogram {
 }
 
 // Of the times between calls of a timer that should come in even steps.
-class IntervalHistogram extends Histogram {
+class ELDHistogram extends Histogram {
   #resolution;
   #timer;
 
@@ -195,7 +195,7 @@ function monitorEventLoopDelay(options = {}) {
   validateObject(options, 'options');
   const { resolution = 10 } = options;
   validateInteger(resolution, 'options.resolution', 1);
-  return new IntervalHistogram(kMade, resolution);
+  return new ELDHistogram(kMade, resolution);
 }
 
 // A copy, that cannot be switched on and off.

@@ -7,8 +7,6 @@ const { validateFunction, validateObject } = require('internal/validators');
 const { performance, PerformanceEntry, internal: { kMade, make, watchers } } = require('internal/performance');
 const { origin } = process._own;
 
-native.measure();
-
 const sinceOrigin = (time) => (time < 0 ? -1 : time / 1e6 - origin);
 const loopStart = () => sinceOrigin(native.loopSpan()[0]);
 
@@ -23,6 +21,11 @@ function eventLoopUtilization(one, other) {
 
 const utilization = (idle, active) => ({ idle, active, utilization: active / (idle + active) });
 
+function uvMetricsInfo() {
+  const [loopCount, events, eventsWaiting] = native.metrics();
+  return { loopCount, events, eventsWaiting };
+}
+
 class PerformanceNodeTiming extends PerformanceEntry {
   constructor() {
     super(kMade, 'node', 'node', 0, 0);
@@ -32,16 +35,24 @@ class PerformanceNodeTiming extends PerformanceEntry {
       nodeStart: () => 0,
       v8Start: () => 0,
       environment: () => 0,
-      bootstrapComplete: () => 0,
       loopStart,
       loopExit: () => sinceOrigin(native.loopSpan()[1]),
+      bootstrapComplete: () => 0,
       idleTime: () => native.idle(),
+      uvMetricsInfo,
     };
     for (const [name, value] of Object.entries(fixed)) Object.defineProperty(this, name, { value, enumerable: true, configurable: true });
     for (const [name, get] of Object.entries(lively)) Object.defineProperty(this, name, { get, enumerable: true, configurable: true });
   }
 
-  toJSON() { return { ...this }; }
+  toJSON() {
+    const { uvMetricsInfo: _, ...times } = this;
+    return times;
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](depth, options) {
+    return `PerformanceNodeTiming ${require('internal/inspect').inspect({ ...this }, options)}`;
+  }
 }
 
 function timerify(callback, options = {}) {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use oxuv::{Errno, NameFlags};
+use oxuv::{Errno, LoopRef, Name, NameFlags};
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Object, Result};
 
@@ -23,13 +23,14 @@ fn lookup_name(ctx: Ctx<'_>, address: String, port: u16, done: Kept) -> i32 {
     let host = host(&ctx);
     let request = Request::new(&host, "GetNameInfoReqWrap");
     let asked = socket_address(&address, port).and_then(|address| {
-        host.lp.lookup_name(address, NameFlags::NAME_REQUIRED, move |_, found| {
+        let told = move |_: &LoopRef, found: oxuv::Result<Name>| {
             drop(request);
             match found {
-                Ok(name) => done.call(|_| Ok((0, name.host, name.service))),
+                Ok(Name { host, service }) => done.call(|_| Ok((0, host, service))),
                 Err(errno) => done.call(|_| Ok((errno.code(),))),
             }
-        })
+        };
+        host.make(&ctx, |lp| lp.lookup_name(address, NameFlags::NAME_REQUIRED, told))
     });
     asked.map_or_else(Errno::code, |_| 0)
 }

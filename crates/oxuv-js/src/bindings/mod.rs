@@ -8,6 +8,7 @@ mod fs;
 mod http;
 mod modules;
 mod net;
+mod observing;
 mod os;
 mod perf;
 mod process;
@@ -50,6 +51,7 @@ fn binding<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
         "fs" => fs::fill(&object)?,
         "net" => net::fill(&object)?,
         "http" => http::fill(&object)?,
+        "observing" => observing::fill(&object)?,
         "os" => os::fill(&object)?,
         "perf" => perf::fill(&object)?,
         "process" => process::fill(&object)?,

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use oxuv::{BindFlags, Errno, Handle, Hints, Keepalive, LookupFlags, Pipe, PipeName, SocketKind, Tcp};
+use oxuv::{BindFlags, Errno, Found, Handle, Hints, Keepalive, LookupFlags, LoopRef, Pipe, PipeName, SocketKind, Tcp};
 use oxuv_os::{DescriptorKind, interface};
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Class, Ctx, FromJs, Object, Result, Value};
@@ -61,7 +61,7 @@ fn lookup(ctx: Ctx<'_>, name: String, family: u32, hints: i32, done: Kept) -> i3
     let hints = Hints { v6, kind: Some(SocketKind::Stream), flags: LookupFlags::from_bits_truncate(hints) };
     let host = host(&ctx);
     let request = Request::new(&host, "GetAddrInfoReqWrap");
-    let asked = host.lp.lookup(name.as_str(), None, hints, move |_, found| {
+    let told = move |_: &LoopRef, found: oxuv::Result<Found>| {
         drop(request);
         match found {
             Ok(found) => {
@@ -70,7 +70,8 @@ fn lookup(ctx: Ctx<'_>, name: String, family: u32, hints: i32, done: Kept) -> i3
             }
             Err(errno) => done.call(|_| Ok((errno.code(),))),
         }
-    });
+    };
+    let asked = host.make(&ctx, |lp| lp.lookup(name.as_str(), None, hints, told));
     asked.map_or_else(Errno::code, |_| 0)
 }
 

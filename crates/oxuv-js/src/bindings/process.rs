@@ -228,6 +228,7 @@ fn really_exit(ctx: Ctx<'_>, code: i32) -> Result<()> {
         return ctx.eval("for (;;);");
     }
     let _ = std::io::stdout().flush();
+    host.finish_observing();
     // A terminal goes on as the script found it.
     let _ = oxuv::Tty::reset_mode();
     std::process::exit(code)

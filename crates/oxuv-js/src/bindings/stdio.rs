@@ -68,7 +68,7 @@ type Input = RefCell<Option<Poll>>;
 fn start(input: &Input, ctx: &Ctx<'_>, callback: Kept) -> bool {
     stop(input);
     let caller = Caller::new(ctx, callback);
-    match read(&host(ctx), caller) {
+    match read(ctx, &host(ctx), caller) {
         Ok(started) => {
             *input.borrow_mut() = Some(started);
             true
@@ -92,8 +92,8 @@ fn set_referenced(input: &Input, is_referenced: bool) {
 }
 
 /// Reads when there is something: the descriptor, which others share, goes on to block.
-fn read(host: &Host, caller: Caller) -> oxuv::Result<Poll> {
-    let poll = Poll::new(&host.lp, standard(0))?;
+fn read(ctx: &Ctx<'_>, host: &Host, caller: Caller) -> oxuv::Result<Poll> {
+    let poll = host.make(ctx, |lp| Poll::new(lp, standard(0)))?;
     poll.start(Readiness::READ, move |_, ready| {
         let mut bytes = Vec::with_capacity(PIECE);
         match ready.and_then(|_| blocking::read_to_vec(standard(0), &mut bytes, None)) {

@@ -71,13 +71,20 @@ pub(crate) fn code(result: oxuv::Result<()>) -> i32 {
 pub(crate) struct Caller {
     host: Weak<Host>,
     function: Kept,
+    /// Where it was given, if anybody wants to know.
+    place: Option<Rc<str>>,
 }
 
 impl Caller {
     pub(crate) fn new(ctx: &Ctx<'_>, function: Kept) -> Caller {
         let host = host(ctx);
-        let function = host.in_frame(ctx, function);
-        Caller { host: Rc::downgrade(&host), function }
+        let (function, place) = (host.in_frame(ctx, function), host.place(ctx));
+        Caller { host: Rc::downgrade(&host), function, place }
+    }
+
+    /// Whose it is, as long as that is there.
+    pub(crate) fn host(&self) -> Option<Rc<Host>> {
+        self.host.upgrade()
     }
 
     /// Calls it with what `args` makes, and runs ticks and microtasks. If there is no memory for that, it is an exception of
@@ -96,12 +103,13 @@ impl Caller {
     /// The same, for what cannot outlive the engine's lock.
     pub(crate) fn call_with(&self, call: impl for<'js> FnOnce(&Host, &Ctx<'js>, &Function<'js>) -> Result<()>) {
         let Some(host) = self.host.upgrade() else { return };
-        host.context.with(|ctx| {
+        let call = |ctx: Ctx<'_>| {
             let called = self.function.clone().restore(&ctx).and_then(|function| call(&host, &ctx, &function));
             if let Err(error) = called {
                 host.uncaught_error(&ctx, error);
             }
-        });
+        };
+        host.caused_by(self.place.as_ref(), || host.context.with(call));
     }
 
     /// Calls it with a status.

@@ -9,7 +9,7 @@ use rquickjs::function::Func;
 use rquickjs::{Class, Ctx, IntoJs, Object, Result, Value};
 
 use super::stream::{AnyStream, Stream, code};
-use crate::host::{Host, host};
+use crate::host::host;
 
 pub(super) fn fill(object: &Object<'_>) -> Result<()> {
     object.set("open", Func::from(open))?;
@@ -19,22 +19,23 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
 
 /// A stream that reads from a terminal, or the negative number of an error.
 fn open(ctx: Ctx<'_>, number: i32) -> Result<Value<'_>> {
-    match open_terminal(&host(&ctx), number) {
+    match open_terminal(&ctx, number) {
         Ok(tty) => Stream::wrap(&ctx, AnyStream::Tty(tty))?.into_js(&ctx),
         Err(errno) => errno.code().into_js(&ctx),
     }
 }
 
-fn open_terminal(host: &Host, number: i32) -> oxuv::Result<Tty> {
+fn open_terminal(ctx: &Ctx<'_>, number: i32) -> oxuv::Result<Tty> {
     if DescriptorKind::of(number) != DescriptorKind::Terminal {
         return Err(Errno::EINVAL);
     }
-    match number {
-        0 => Tty::stdin(&host.lp),
-        1 => Tty::stdout(&host.lp),
-        2 => Tty::stderr(&host.lp),
-        _ => Tty::new(&host.lp, host.files.give_away(number)?),
-    }
+    let host = host(ctx);
+    host.make(ctx, |lp| match number {
+        0 => Tty::stdin(lp),
+        1 => Tty::stdout(lp),
+        2 => Tty::stderr(lp),
+        _ => Tty::new(lp, host.files.give_away(number)?),
+    })
 }
 
 /// Keys come as they are typed, or line by line. 0, or the negative number of the error.

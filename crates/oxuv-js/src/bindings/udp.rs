@@ -23,7 +23,7 @@ pub(super) fn fill(object: &Object<'_>) -> Result<()> {
 
 /// A handle without a socket.
 fn udp(ctx: Ctx<'_>) -> Result<Class<'_, Udp>> {
-    let handle = Handle::new(&host(&ctx).lp).or_throw(&ctx)?;
+    let handle = host(&ctx).make(&ctx, Handle::new).or_throw(&ctx)?;
     Class::instance(ctx, Udp { handle })
 }
 

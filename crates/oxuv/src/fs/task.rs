@@ -36,6 +36,8 @@ macro_rules! of_paths {
         $(#[$doc])*
         #[doc = concat!("\n\nSee [`fs::", stringify!($name), "`](super::", stringify!($name), ").")]
         ///
+        /// Cancel safety: if this is dropped, it is done whole, or not at all; see the [module](self).
+        ///
         /// # Errors
         /// Those of that.
         pub async fn $name($($argument: $kind),*) -> io::Result<$result> {
@@ -85,6 +87,8 @@ of_paths! {
 
 /// Reads a whole file, which is text.
 ///
+/// Cancel safety: what was read is dropped.
+///
 /// # Errors
 /// As [`read`]; `InvalidData` when it is not UTF-8.
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
@@ -93,6 +97,8 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 
 impl OpenOptions {
     /// Opens a file for tasks.
+    ///
+    /// Cancel safety: if this is dropped, a file that was opened is closed; that it was made or emptied is not undone.
     ///
     /// # Errors
     /// Those of [`OpenOptions::open`].
@@ -133,6 +139,8 @@ const CHUNK: usize = 64 * 1024;
 impl File {
     /// Opens a file to be read.
     ///
+    /// Cancel safety: as [`OpenOptions::open_async`].
+    ///
     /// # Errors
     /// ENOENT, EACCES, EMFILE.
     pub async fn open(path: impl AsRef<Path>) -> io::Result<File> {
@@ -140,6 +148,8 @@ impl File {
     }
 
     /// Opens a file to be written: a new one, or with nothing of what was in it.
+    ///
+    /// Cancel safety: as [`OpenOptions::open_async`].
     ///
     /// # Errors
     /// EACCES, EISDIR, EMFILE, ENOSPC.
@@ -169,6 +179,8 @@ impl File {
 
     /// What is known of it.
     ///
+    /// Cancel safety: nothing is lost.
+    ///
     /// # Errors
     /// EIO and such.
     pub async fn metadata(&self) -> io::Result<Metadata> {
@@ -176,6 +188,8 @@ impl File {
     }
 
     /// Makes it that long.
+    ///
+    /// Cancel safety: if this is dropped, it is done, or not at all.
     ///
     /// # Errors
     /// EINVAL when it is not open to be written, EFBIG.
@@ -185,6 +199,8 @@ impl File {
 
     /// Waits until all that was written is on the disk.
     ///
+    /// Cancel safety: nothing is lost; an error that one has met with which was dropped may not be told again.
+    ///
     /// # Errors
     /// EIO, ENOSPC.
     pub async fn sync_all(&self) -> io::Result<()> {
@@ -193,6 +209,8 @@ impl File {
 
     /// As [`File::sync_all`], without the times of the file.
     ///
+    /// Cancel safety: as that.
+    ///
     /// # Errors
     /// As that.
     pub async fn sync_data(&self) -> io::Result<()> {
@@ -200,6 +218,8 @@ impl File {
     }
 
     /// Closes it.
+    ///
+    /// Cancel safety: it is closed all the same.
     ///
     /// # Errors
     /// What a write met with that had been told as done: EIO, ENOSPC, EDQUOT.

@@ -98,6 +98,8 @@ pub struct TcpListener {
 impl TcpListener {
     /// Listens at the first of the addresses that can be had; port 0 is any free one.
     ///
+    /// Cancel safety: if this is dropped, there is no listener.
+    ///
     /// # Errors
     /// EADDRINUSE, EADDRNOTAVAIL, EACCES; those of [`lookup_host`](super::lookup_host).
     ///

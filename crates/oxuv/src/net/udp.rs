@@ -32,6 +32,8 @@ const FULL: usize = 16;
 impl UdpSocket {
     /// A socket at the first of the addresses that can be had; port 0 is any free one.
     ///
+    /// Cancel safety: if this is dropped, there is no socket.
+    ///
     /// # Errors
     /// EADDRINUSE, EADDRNOTAVAIL, EACCES; those of [`lookup_host`].
     ///
@@ -57,6 +59,8 @@ impl UdpSocket {
     }
 
     /// Connects the socket: [`send`](UdpSocket::send) goes there, and datagrams of others are not received.
+    ///
+    /// Cancel safety: if this is dropped, the socket is as it was.
     ///
     /// # Errors
     /// ENETUNREACH, EADDRNOTAVAIL; EISCONN.

@@ -242,7 +242,7 @@ impl Child {
         }
         self.process.unref()?;
         self.process.with(|core, key| core.hide(key))?;
-        self.process.set_callback(Callback::Exit(Rc::new(|process, _| {
+        self.process.set_callback(Callback::Exit(Box::new(|process, _| {
             let _ = process.close();
         })));
         Ok(())

@@ -31,7 +31,7 @@ const SHARE: u32 = 128;
 
 /// A task that has used its share up counts for so many that were polled: a system call takes longer than a poll that does nothing, and
 /// the loop shall not go without a look for events for as long as a budget of shares takes.
-const EXHAUSTED: usize = 32;
+const EXHAUSTED: usize = 64;
 
 /// A task that is not running now.
 struct Body {

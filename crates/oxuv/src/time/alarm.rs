@@ -8,7 +8,7 @@ use std::time::Duration;
 use oxuv_core::linux::{TimerClock, TimerDescriptor};
 
 use super::Clock;
-use crate::callbacks::{Callback, repeated};
+use crate::callbacks::Callback;
 use crate::handle::nanoseconds;
 use crate::io::AsyncFd;
 use crate::task::remember;
@@ -91,7 +91,7 @@ impl OwnAlarm {
         timer.with(|core, key| core.hide(key))?;
         let bell = Rc::new(Bell { timer, has_rung: Cell::new(false), waker: RefCell::new(None) });
         let weak = Rc::downgrade(&bell);
-        bell.timer.set_callback(Callback::Timer(repeated(move |_| {
+        bell.timer.set_callback(Callback::Timer(Box::new(move |_| {
             let Some(bell) = weak.upgrade() else { return };
             bell.has_rung.set(true);
             let waker = bell.waker.take();

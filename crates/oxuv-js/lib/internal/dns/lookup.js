@@ -71,7 +71,8 @@ function find(hostname, { family, hints, verbatim }, done) {
   }
   const known = net.isIP(hostname);
   if (known) {
-    process.nextTick(done, null, [{ address: hostname, family: known }]);
+    const { caused } = process._own;
+    process.nextTick(caused === undefined ? done : caused(done), null, [{ address: hostname, family: known }]);
     return false;
   }
   const begun = observed.begin();

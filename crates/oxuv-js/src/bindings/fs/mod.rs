@@ -15,6 +15,7 @@ mod watch;
 pub(crate) use descriptors::Descriptors;
 pub(crate) use opened::write_all;
 
+use oxuv::LoopRef;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Result, Value};
 
@@ -70,10 +71,12 @@ where
     let callback = Persistent::save(&ctx, callback);
     let weak = std::rc::Rc::downgrade(&host);
     let request = Request::new(&host, "FSReqCallback");
-    let submitted = oxuv::fs::work(&host.lp, work, move |_, result| {
+    let place = host.place(&ctx);
+    let cause = place.clone();
+    let told = move |_: &LoopRef, result: oxuv::Result<T>| {
         drop(request);
         let Some(host) = weak.upgrade() else { return };
-        host.context.with(|ctx| {
+        let call = |ctx: Ctx<'_>| {
             let Ok(callback) = callback.restore(&ctx) else { return };
             let (errno, value) = match result {
                 Ok(value) => (0, finish(&host.files, value).into_js(&ctx)),
@@ -87,8 +90,10 @@ where
                     host.call_back(&ctx, &callback, (oxuv::Errno::ENOMEM.code(), ()))
                 }
             };
-        });
-    });
+        };
+        host.caused_by(cause.as_ref(), || host.context.with(call));
+    };
+    let submitted = host.made_at(place.as_ref(), |lp| oxuv::fs::work(lp, work, told));
     submitted.map_err(|errno| throw(&ctx, errno))?;
     Ok(Value::new_undefined(ctx))
 }

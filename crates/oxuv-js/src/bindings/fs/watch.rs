@@ -79,7 +79,7 @@ fn watch<'js>(ctx: Ctx<'js>, path: Path, is_recursive: bool, raw: bool, callback
             Err(errno) => Ok((errno.code(), false, None)),
         });
     };
-    let made = FsEvent::new(&host(&ctx).lp).and_then(|handle| {
+    let made = host(&ctx).make(&ctx, FsEvent::new).and_then(|handle| {
         let started = handle.recursive(is_recursive).and_then(|()| handle.start(path_buf(path), tell));
         open_if(started, &handle)
     });

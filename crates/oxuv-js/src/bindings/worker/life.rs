@@ -1,12 +1,10 @@
 //! What a worker's thread and the one that started it know of each other.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use oxuv::{Check, LoopRef, Prepare, Sender};
+use oxuv::{IdleClock, Sender};
 use oxuv_js_engine::End;
-
-use crate::bindings::nanoseconds;
 
 /// What a worker could not tell of by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,14 +20,13 @@ pub(crate) enum Problem {
 pub(crate) struct Life {
     /// The main thread has 0.
     pub(crate) id: u32,
+    /// Where in the script of who started it that was, if anybody wants to know.
+    pub(crate) made_at: String,
     is_stopping: AtomicBool,
     /// Of its engine.
     pub(crate) end: End,
-    /// When its loop began, since when it waits, and for how long it has waited before: nanoseconds, the first two of the monotonic
-    /// clock, and 0 where that is not so.
-    loop_start: AtomicU64,
-    waiting_since: AtomicU64,
-    idle: AtomicU64,
+    /// When its loop began, in nanoseconds of the monotonic clock, and how long it has waited.
+    clock: OnceLock<(u64, IdleClock)>,
     inner: Mutex<Inner>,
 }
 
@@ -45,10 +42,10 @@ struct Inner {
 }
 
 impl Life {
-    pub(super) fn new(starter: Sender) -> Life {
+    pub(super) fn new(starter: Sender, made_at: String) -> Life {
         static LAST: AtomicU32 = AtomicU32::new(0);
         let inner = Inner { starter: Some(starter), ..Inner::default() };
-        Life { id: LAST.fetch_add(1, Ordering::Relaxed) + 1, inner: Mutex::new(inner), ..Life::default() }
+        Life { id: LAST.fetch_add(1, Ordering::Relaxed) + 1, made_at, inner: Mutex::new(inner), ..Life::default() }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -84,9 +81,10 @@ impl Life {
         self.is_stopping.load(Ordering::Acquire)
     }
 
-    /// From now on the worker's loop can be woken.
-    pub(crate) fn begin(&self, worker: Sender) {
+    /// From now on the worker's loop can be woken. It begins now.
+    pub(crate) fn begin(&self, worker: Sender, now: u64, idle: IdleClock) {
         self.inner().worker = Some(worker);
+        let _ = self.clock.set((now, idle));
     }
 
     /// Its script is over: it is not to be ended any more.
@@ -95,34 +93,12 @@ impl Life {
         self.end.forget();
     }
 
-    /// Takes note, from now on, of when the worker's loop waits.
-    pub(crate) fn measure(self: &Arc<Life>, lp: &LoopRef) -> oxuv::Result<()> {
-        let now = || nanoseconds() as u64;
-        let (before, after) = (Prepare::new(lp)?, Check::new(lp)?);
-        before.unref()?;
-        after.unref()?;
-        let life = Arc::clone(self);
-        before.start(move |_| life.waiting_since.store(now(), Ordering::Release))?;
-        let life = Arc::clone(self);
-        after.start(move |_| life.end_wait())?;
-        self.loop_start.store(now(), Ordering::Release);
-        Ok(())
-    }
-
-    /// The worker has something to do.
-    pub(crate) fn end_wait(&self) {
-        let since = self.waiting_since.swap(0, Ordering::AcqRel);
-        if since != 0 {
-            self.idle.fetch_add((nanoseconds() as u64).saturating_sub(since), Ordering::AcqRel);
-        }
-    }
-
-    /// When the loop began, and for how long it has waited since.
+    /// When the loop began, and for how long it has waited since: nanoseconds.
     pub(super) fn loop_times(&self) -> (f64, f64) {
-        let start = self.loop_start.load(Ordering::Acquire);
-        let since = self.waiting_since.load(Ordering::Acquire);
-        let waiting = if since == 0 { 0.0 } else { (nanoseconds() - since as f64).max(0.0) };
-        (if start == 0 { -1.0 } else { start as f64 }, self.idle.load(Ordering::Acquire) as f64 + waiting)
+        match self.clock.get() {
+            Some((start, idle)) => (*start as f64, idle.idle_time().as_nanos() as f64),
+            None => (-1.0, 0.0),
+        }
     }
 
     pub(crate) fn set_problem(&self, problem: Problem) {

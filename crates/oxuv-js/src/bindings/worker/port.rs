@@ -85,11 +85,11 @@ impl Port {
         // The loop's handle has it, so that nothing of the engine's is kept longer than the loop.
         *self.inner.on_close.borrow_mut() = Rc::downgrade(&close);
         let inner = Rc::clone(&self.inner);
-        let wake = Async::new(&host(&ctx).lp, move |wake| {
+        let woken = move |wake: &Async| {
             let _kept = &close;
             inner.woken(wake, &message);
-        });
-        let wake = wake.or_throw(&ctx)?;
+        };
+        let wake = host(&ctx).make(&ctx, |lp| Async::new(lp, woken)).or_throw(&ctx)?;
         wake.unref().or_throw(&ctx)?;
         let sender = wake.sender().or_throw(&ctx)?;
         *self.inner.wake.borrow_mut() = Some(wake);

@@ -9,13 +9,13 @@ use oxuv::Async;
 use rquickjs::class::Trace;
 use rquickjs::{Class, Ctx, Exception, JsLifetime, Object, Result};
 
-use super::channel::Endpoint;
 use super::life::{Life, Problem};
 use super::port::Port;
 use crate::bindings::OrThrow;
 use crate::bindings::stream::Caller;
 use crate::host::{Kept, host};
-use crate::{Options, Program};
+use crate::observing::Observed;
+use crate::program::{Beginning, Options, Program};
 
 /// The most of the stack that a worker's script may use, in MiB, and what its thread has beside that.
 const STACK: usize = 4;
@@ -124,24 +124,26 @@ pub(super) fn start<'js>(
     };
     let end_port = port.borrow().take_end().ok_or_else(|| Exception::throw_type(&ctx, "the port is closed"))?;
     let running: Rc<RefCell<Option<Rc<Running>>>> = Rc::default();
-    let (ended, done) = (Rc::clone(&running), Cell::new(Some(Caller::new(&ctx, done))));
-    let end = Async::new(&host.lp, move |end| {
-        let running = ended.borrow().clone();
+    let (is_running, done) = (Rc::clone(&running), Cell::new(Some(Caller::new(&ctx, done))));
+    let ended = move |end: &Async| {
+        let running = is_running.borrow().clone();
         let Some(running) = running else { return };
         let Some((code, problem)) = running.life.outcome() else { return };
         running.join();
-        ended.take();
+        is_running.take();
         let _ = end.close();
         if let Some(done) = done.take() {
             let problem = problem.map(|problem| if problem == Problem::Memory { "memory" } else { "start" });
             done.call(|_| Ok((code, problem)));
         }
-    });
-    let end = end.or_throw(&ctx)?;
-    let life = Arc::new(Life::new(end.sender().or_throw(&ctx)?));
-    let given = Arc::clone(&life);
+    };
+    let place = host.place(&ctx);
+    let end = host.made_at(place.as_ref(), |lp| Async::new(lp, ended)).or_throw(&ctx)?;
+    let life = Arc::new(Life::new(end.sender().or_throw(&ctx)?, place.unwrap_or_default().to_string()));
+    let observers = host.observed.as_ref().map(Observed::observers).cloned();
+    let beginning = Beginning { life: Arc::clone(&life), parent: end_port, observers };
     let thread = Builder::new().name("oxuv-worker".to_owned()).stack_size((stack + BESIDE) << 20);
-    let thread = thread.spawn(move || live(worker, &given, end_port)).inspect_err(|_| {
+    let thread = thread.spawn(move || live(worker, beginning)).inspect_err(|_| {
         let _ = end.close();
     });
     let thread = thread.map_err(oxuv::Errno::from).or_throw(&ctx)?;
@@ -164,9 +166,10 @@ impl Drop for Over<'_> {
 }
 
 /// All of a worker, from its thread's begin to its end.
-fn live(options: Options, life: &Arc<Life>, port: Endpoint) {
-    let mut over = Over(life, 1);
-    let ran = Program::in_worker(options, Arc::clone(life), port).and_then(|program| program.run_worker());
+fn live(options: Options, beginning: Beginning) {
+    let life = Arc::clone(&beginning.life);
+    let mut over = Over(&life, 1);
+    let ran = Program::in_worker(options, beginning).and_then(|program| program.run_worker());
     match ran {
         Ok(code) => over.1 = code,
         Err(_) => life.set_problem(Problem::Start),
