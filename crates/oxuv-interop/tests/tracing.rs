@@ -94,7 +94,7 @@ fn turns_and_callbacks_are_spans_around_what_the_program_tells() {
     let (into, told, out) =
         (at(&format!("into {callback}")), at("program message=a timer"), at(&format!("out of {callback}")));
     assert!(into < told && told < out, "{lines:#?}");
-    assert!(lines[into].ends_with(&format!("tracing.rs:{line}\"")), "{lines:#?}");
+    assert!(lines[into].ends_with(&format!("{}:{line}\"", file!())), "{lines:#?}");
     assert!(
         at("into turn number=1") < into
             && lines.iter().any(|line| line.starts_with("oxuv message=waited microseconds="))
