@@ -76,7 +76,7 @@ our_library() {
 # Sets `newer`: libuv 1.53 as a shared library, of the crate that has its source.
 newer_library() {
     local folder
-    folder=$(cargo build --release --package oxuv-order-libuv --message-format=json-render-diagnostics |
+    folder=$(cargo build --quiet --release --package oxuv-order-libuv --message-format=json-render-diagnostics |
         sed -nE 's|.*"out_dir":"([^"]*/libuv-sys2-[^"]*)".*|\1|p')
     newer=$cache/libuv-1.53.so
     cc -shared -Wl,-soname,libuv.so.1 -o "$newer" -Wl,--whole-archive "$folder/libuv.a" -Wl,--no-whole-archive -lpthread -ldl -lrt

@@ -1,7 +1,6 @@
 //! Async handles: waking the loop from other threads and from signal handlers.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Release};
-
+use oxuv_os::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Release};
 use oxuv_os::{Errno, Result, Shared};
 
 use crate::kernel::{Kernel, Wake};
@@ -188,11 +187,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.walk(Walk::Asyncs, List::Async);
     }
 
+    /// The next of what an open mailbox has.
     #[inline]
     pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
-        if !self.mailbox.is_open {
-            return None;
-        }
         if self.mailbox.has_jobs
             && let Some(event) = self.next_job()
         {

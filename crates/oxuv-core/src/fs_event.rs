@@ -13,6 +13,7 @@ use crate::fs_event_told::Told;
 use crate::fs_event_tree::{Look, Scan, Tree};
 use crate::fs_poll::owned;
 use crate::kernel::{CHANGES, Kernel, Only, Readiness};
+use crate::poll::Care;
 use crate::slab::Slab;
 use crate::slots::flag;
 use crate::{Buffers, Core, Key, Kind};
@@ -210,7 +211,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let Some(path) = handle.path.take() else { continue };
             if let Err(error) = opened.and_then(|()| self.watch_path(key.index, path)) {
                 self.changes.told.fail(key, error);
-                (self.watches.has_changes, self.poll.is_careful) = (true, true);
+                (self.watches.has_changes, self.poll.care) = (true, Care::Look);
             }
         }
     }

@@ -10,6 +10,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::fs_event::{FsEvents, Listener};
 use crate::kernel::Kernel;
+use crate::poll::Care;
 use crate::slots::flag;
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -132,7 +133,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn begin_changes(&mut self) {
         self.changes.told.may_read = true;
         self.go_on_with_changes();
-        (self.watches.has_changes, self.poll.is_careful) = (true, true);
+        (self.watches.has_changes, self.poll.care) = (true, Care::Look);
     }
 
     /// A turn begins to tell of changes.
@@ -143,6 +144,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Tells of the next thing, if the turn has steps left.
     #[inline(never)]
     pub(crate) fn next_change(&mut self) -> Option<Event<U>> {
+        // After a fork in its callback, this may come before the next signal is looked for.
+        self.end_one_shot();
         while self.changes.told.steps > 0 {
             self.changes.told.steps -= 1;
             if self.changes.told.current.is_some() {

@@ -27,8 +27,19 @@ impl Look {
         Shared::new(Look { path, found: Mutex::new(Err(Errno::EAGAIN)) })
     }
 
-    fn take(&self) -> Result<Metadata> {
+    /// What is looked at.
+    #[cfg(any(test, feature = "sim"))]
+    pub(crate) fn path(&self) -> &CStr {
+        &self.path
+    }
+
+    /// This was found.
+    pub(crate) fn find(&self, found: Result<Metadata>) {
         // Nothing panics with the lock held.
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
+    }
+
+    fn take(&self) -> Result<Metadata> {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -36,8 +47,7 @@ impl Look {
 /// The same look may be taken again when it has come back.
 impl Job for Shared<Look> {
     fn run(&mut self) {
-        let found = metadata(&self.path);
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        self.find(metadata(&self.path));
     }
 }
 

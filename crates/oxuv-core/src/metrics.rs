@@ -7,6 +7,7 @@ use std::time::Duration;
 use oxuv_os::{Result, Shared, clock};
 
 use crate::kernel::Kernel;
+use crate::poll::Care;
 use crate::{Buffers, Core};
 
 /// Counts since the loop was made.
@@ -141,7 +142,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// for the time that it takes.
     pub fn start_idle_clock(&mut self) {
         self.counts.measures_idle = true;
-        self.poll.is_careful = true;
+        self.poll.care = Care::Look;
     }
 
     /// The nanoseconds that the loop has waited for events since [`Core::measure_idle_time`] or [`Core::start_idle_clock`], or while

@@ -9,7 +9,7 @@
 use std::fmt;
 
 use crate::kernel::Kernel;
-use crate::slots::Walk;
+use crate::poll::Care;
 use crate::{Alive, Buffers, Core, Event, Key, Kind, Lane, Metrics, Phase, Why};
 
 /// One wait of the poll phase.
@@ -127,10 +127,12 @@ pub(crate) struct Observing<U> {
 pub(crate) struct Told {
     /// How many callbacks are not over: those of outer runs, and one of this.
     callbacks: u32,
-    /// What the callback is told of that runs, and when it began.
+    /// One of them is this run's.
+    is_calling: bool,
+    /// What that is told of, and when it began.
     kind: CallbackKind,
     begun: u64,
-    /// The phase that it is in; over without one.
+    /// The phase in which the loop is while the front has it.
     phase_under_way: Phase,
     /// The phase, and the number of its turn.
     phase: Option<Phase>,
@@ -142,14 +144,14 @@ pub(crate) struct Told {
 impl Default for Told {
     fn default() -> Self {
         let (kind, phase_under_way) = (CallbackKind::Timer, Phase::Over);
-        Told { callbacks: 0, kind, begun: 0, phase_under_way, phase: None, turn: 0, at: 0 }
+        Told { callbacks: 0, is_calling: false, kind, begun: 0, phase_under_way, phase: None, turn: 0, at: 0 }
     }
 }
 
 impl Told {
     /// A run begins, perhaps in a callback of another one.
     pub(crate) fn begin_run(&mut self) {
-        (self.phase_under_way, self.phase) = (Phase::Over, None);
+        (self.is_calling, self.phase) = (false, None);
     }
 
     /// Another run had so many turns meanwhile.
@@ -333,11 +335,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let phase_under_way = self.turn.told.phase_under_way;
         self.turn.told = Told { phase_under_way, ..Told::default() };
         if observer.is_some() {
-            self.poll.is_careful = true;
+            self.poll.care = Care::Look;
             self.kernel.measure_jobs();
         }
         let observing = observer.map(|observer| Observing { is_thorough: observer.is_thorough(), observer });
-        std::mem::replace(&mut self.observing, observing).map(|before| before.observer)
+        let before = std::mem::replace(&mut self.observing, observing);
+        self.heed_observer();
+        before.map(|before| before.observer)
     }
 
     /// Tells the observer that a callback begins which is the front's own, within one of the loop's or outside of a run.
@@ -364,28 +368,75 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.observing.is_some()
     }
 
-    /// Before the next event is looked for: the callback is over. The phase in which it was.
+    /// An observed loop that runs is in [`Phase::Told`] whenever the front has it, so that its next call goes out of its
+    /// way, and nobody else's asks whether there is an observer. To be called where a front gets a loop, and where that
+    /// comes to be observed or not.
+    pub(crate) fn heed_observer(&mut self) {
+        let is_told = self.turn.phase == Phase::Told;
+        if self.is_observed() && !is_told && self.turn.phase != Phase::Over {
+            self.hand_over();
+        } else if is_told && !self.is_observed() {
+            self.take_up();
+        }
+    }
+
+    /// The front has the loop.
+    #[inline]
+    fn hand_over(&mut self) {
+        self.turn.told.phase_under_way = self.turn.phase;
+        self.turn.phase = Phase::Told;
+        self.slots.put_walk_by();
+    }
+
+    /// The phase in which the loop is, observed or not.
+    #[inline]
+    pub(crate) fn phase_under_way(&self) -> Phase {
+        match self.turn.phase {
+            Phase::Told => self.turn.told.phase_under_way,
+            phase => phase,
+        }
+    }
+
+    /// The loop is the core's again.
+    #[inline]
+    fn take_up(&mut self) {
+        self.turn.phase = self.phase_under_way();
+        self.slots.take_walk_up();
+    }
+
+    /// The next event of an observed loop.
     #[cold]
     #[inline(never)]
-    pub(crate) fn before_next(&mut self) -> Phase {
-        self.slots.take_walk_up();
+    pub(crate) fn next_told(&mut self) -> Option<Event<U>> {
+        self.before_next();
+        loop {
+            let event = self.next_watcher().map(|(key, kind, user)| Event::of_watcher(key, kind, user));
+            let event = event.or_else(|| self.advance());
+            if event.is_some() || self.is_over() {
+                self.after_next(event.as_ref());
+                return event;
+            }
+        }
+    }
+
+    /// Before the next event is looked for: the callback is over.
+    #[inline]
+    fn before_next(&mut self) {
+        self.take_up();
         let told = &mut self.turn.told;
-        self.turn.phase = told.phase_under_way;
-        let depth = told.callbacks;
-        if depth > 0 {
-            told.callbacks = depth - 1;
+        if std::mem::take(&mut told.is_calling) {
+            let depth = told.callbacks;
+            told.callbacks -= 1;
             told.at = self.kernel.now();
             if let Some(Observing { observer, .. }) = &mut self.observing {
                 observer.callback_ended(depth, told.kind, told.begun, told.at);
             }
         }
-        self.turn.phase
     }
 
     /// An event was found: its callback begins. Or none was, and the run is over.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn after_next(&mut self, event: Option<&Event<U>>) {
+    #[inline]
+    fn after_next(&mut self, event: Option<&Event<U>>) {
         match (event, &self.observing) {
             (Some(event), Some(observing)) if !observing.is_thorough && self.is_next_of_its_phase() => {
                 self.begin_callback(event.callback_kind());
@@ -407,10 +458,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn begin_callback(&mut self, kind: CallbackKind) {
         let told = &mut self.turn.told;
         told.callbacks += 1;
+        told.is_calling = true;
         (told.kind, told.begun) = (kind, told.at);
-        told.phase_under_way = self.turn.phase;
-        self.turn.phase = Phase::Told;
-        self.slots.put_walk_by();
+        self.hand_over();
     }
 
     #[inline(never)]
@@ -449,7 +499,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return;
         }
         told.phase = Some(phase);
-        told.at = told.at.max(self.now);
+        told.at = if is_new { self.kernel.now() } else { told.at.max(self.now) };
         let Some(Observing { observer, is_thorough }) = &mut self.observing else { return };
         if is_new {
             told.turn = turn;
@@ -460,26 +510,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// The next idle, prepare or check handle of the phase under way.
+    /// Waits, and measures it as [`Core::measure_idle_time`] has it measured, and tells of it; and of the jobs that have come back
+    /// meanwhile.
     #[cold]
-    #[inline(never)]
-    pub(crate) fn step_watchers(&mut self) -> Option<Event<U>> {
-        let index = self.slots.step(Walk::Watchers)?;
-        let (key, user) = (self.slots.key(index), self.slots[index].user);
-        Some(match self.slots[index].kind {
-            Kind::Idle => Event::Idle { key, user },
-            Kind::Prepare => Event::Prepare { key, user },
-            _ => Event::Check { key, user },
-        })
-    }
-
-    /// Waits, and measures it, and tells an observer of it; and of the jobs that have come back meanwhile.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn wait_measured(&mut self, timeout: Option<u64>) {
-        if self.is_observed() {
-            self.tell_phase(Phase::Poll);
-        }
+    pub(crate) fn wait_observed(&mut self, timeout: Option<u64>) {
+        self.tell_phase(Phase::Poll);
         let begun = self.kernel.now();
         if let Some(Observing { observer, .. }) = &mut self.observing {
             observer.wait_begun(timeout, begun);

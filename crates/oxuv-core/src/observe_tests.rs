@@ -79,7 +79,9 @@ fn turns_phases_waits_and_callbacks_are_told_in_their_order() {
     core.unreference(prepare).unwrap();
     assert_eq!(notes.take(), [format!("made {}", timer.index()), format!("made {}", prepare.index())]);
     core.begin(Mode::Default);
-    while let Some(event) = core.next_watcher().map(|_| unreachable!()).or_else(|| core.next_other()) {
+    // No watcher is told of apart from the others.
+    while let Some(event) = core.next_other() {
+        assert_eq!(core.next_watcher(), None);
         if event.callback_kind() == CallbackKind::Timer {
             core.close(timer).unwrap();
         }
@@ -170,4 +172,21 @@ fn names_are_in_the_order_of_their_numbers() {
         assert_eq!(kind.name().replace('_', ""), format!("{kind:?}").to_lowercase());
     }
     assert!(Phase::ALL.into_iter().enumerate().all(|(number, phase)| phase as usize == number));
+}
+
+#[test]
+fn an_observer_that_comes_within_a_callback_is_told_of_the_rest_of_its_phase() {
+    let notes = Notes::default();
+    let mut core: Core<Sim, u32, One<Vec<u8>>> = Core::new(Sim::new(1, Faults::none()), Config::default()).unwrap();
+    for user in 0..3 {
+        let check = core.check_init(user).unwrap();
+        core.watcher_start(check).unwrap();
+    }
+    core.begin(Mode::NoWait);
+    assert!(matches!(core.next(), Some(Event::Check { user: 2, .. })));
+    core.observe(Some(Box::new(notes.clone())));
+    assert!(matches!(core.next(), Some(Event::Check { user: 1, .. })));
+    assert!(matches!(core.next(), Some(Event::Check { user: 0, .. })));
+    assert_eq!((core.next(), core.end()), (None, Ok(true)));
+    assert_eq!(notes.take(), ["turn 1", "check", "check at 1", "end of 1", "check at 1", "end of 1", "over after 1"]);
 }

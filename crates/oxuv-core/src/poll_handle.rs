@@ -3,6 +3,7 @@
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Readiness};
+use crate::poll::Care;
 use crate::watch::Watch;
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -68,7 +69,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let key = self.slots.key(index);
         if !self.watches.failed.contains(&key) {
             self.watches.failed.push(key);
-            self.poll.is_careful = true;
+            self.poll.care = Care::Look;
         }
     }
 

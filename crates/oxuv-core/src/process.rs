@@ -12,6 +12,7 @@ use oxuv_os::signal::KILL;
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Command, Exit, Kernel, Medium, Readiness, Slot};
+use crate::poll::Care;
 use crate::slab::Slab;
 use crate::slots::{Slot as Handle, flag};
 use crate::stream::StreamFlags;
@@ -284,7 +285,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.forget_unwatched(index);
         self.processes.slab[state].exit = Some(exit);
         self.processes.ended.push(ended);
-        self.poll.is_careful = true;
+        self.poll.care = Care::Look;
         true
     }
 

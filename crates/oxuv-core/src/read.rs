@@ -71,10 +71,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.step.stage = Stage::HangUp;
             return Err(Errno::ENOBUFS);
         }
-        if self.streams[self.step.state].medium != Medium::Socket {
+        let mut stream = &mut self.streams[self.step.state];
+        if stream.medium != Medium::Socket {
             self.prepare_to_read()?;
+            stream = &mut self.streams[self.step.state];
         }
-        let stream = &mut self.streams[self.step.state];
         let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
         let size = buf.len();
         match receive(&mut self.kernel, stream.medium, fd, buf.into(), &mut stream.received) {

@@ -53,7 +53,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.is(StreamFlags::READING) {
             return Err(Errno::EALREADY);
         }
-        let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READABLE)) else { return Err(Errno::ENOTCONN) };
+        // While it is being connected, a receive would take the error that tells how that has ended.
+        let is_connected = stream.is(StreamFlags::READABLE) && stream.connect.is_none();
+        let (Some(fd), true) = (&stream.fd, is_connected) else { return Err(Errno::ENOTCONN) };
         if room.is_empty() {
             return Err(Errno::ENOBUFS);
         }

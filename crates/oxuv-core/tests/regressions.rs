@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use oxuv_core::kernel::{Kernel, Room};
 use oxuv_core::sim::{Faults, Fd, Note, Peer, Sim};
 use oxuv_core::{Config, Core, Errno, Event, Key, Mode, One};
 
@@ -163,6 +164,36 @@ fn a_read_does_not_take_the_error_of_a_connect_that_began_meanwhile() {
     assert_eq!(read(&mut core, key), Ok(vec![]));
     assert!(!sim.trace().iter().any(|note| matches!(note, Note::Received { .. })));
     assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
+}
+
+#[test]
+fn a_read_before_it_is_connected_does_not_hide_how_the_connect_has_failed() {
+    let (mut sim, mut core) = new(1, Faults::none());
+    let key = core.tcp_init(()).unwrap();
+    core.tcp_connect(key, (), &([127, 0, 0, 1], 80).into()).unwrap();
+    sim.wait(Some(0)).unwrap();
+    assert_eq!(core.try_read(key, Room::from(&mut [0; 10][..])), Err(Errno::ENOTCONN));
+    core.begin(Mode::Default);
+    assert_eq!(core.next(), Some(Event::Connected { key, user: (), result: Err(Errno::ECONNREFUSED) }));
+}
+
+#[test]
+fn a_fork_in_the_callback_of_a_one_shot_signal_does_not_keep_it_active() {
+    let (sim, mut core) = new(1, Faults::none());
+    sim.make_directory("/d").unwrap();
+    let files = core.fs_event_init(()).unwrap();
+    core.fs_event_start(files, c"/d").unwrap();
+    let signal = core.signal_init(()).unwrap();
+    core.signal_start(signal, 1, true).unwrap();
+    sim.make_file("/d/f").unwrap();
+    assert!(sim.raise(1));
+    core.begin(Mode::NoWait);
+    assert!(matches!(core.next(), Some(Event::FsEvent { result: Ok(_), .. })));
+    assert_eq!(core.next(), Some(Event::Signal { key: signal, user: (), number: 1 }));
+    sim.remove("/d/f").and_then(|()| sim.remove("/d")).unwrap();
+    assert_eq!(core.after_fork(), Ok(true));
+    assert_eq!(core.next(), Some(Event::FsEvent { key: files, user: (), result: Err(Errno::ENOENT) }));
+    assert!(!core.is_active(signal));
 }
 
 #[test]

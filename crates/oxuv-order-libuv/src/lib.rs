@@ -9,4 +9,4 @@ mod library;
 mod requests;
 
 pub use driver::Libuv;
-pub use library::in_use;
+pub use library::{VARIABLE, in_use};

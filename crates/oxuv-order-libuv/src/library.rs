@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use libuv_sys2::*;
 
-/// A path: this library is used, not libuv.
-const VARIABLE: &str = "OXUV_ORDER_LIBRARY";
+/// The environment variable with the path of a library that is used in place of libuv.
+pub const VARIABLE: &str = "OXUV_ORDER_LIBRARY";
 
 macro_rules! functions {
     ($(fn $name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
@@ -96,6 +96,8 @@ functions! {
     fn uv_stream_get_write_queue_size(*const uv_stream_t) -> usize;
     fn uv_is_readable(*const uv_stream_t) -> c_int;
     fn uv_is_writable(*const uv_stream_t) -> c_int;
+    fn uv_queue_work(*mut uv_loop_t, *mut uv_work_t, uv_work_cb, uv_after_work_cb) -> c_int;
+    fn uv_cancel(*mut uv_req_t) -> c_int;
     fn uv_udp_init_ex(*mut uv_loop_t, *mut uv_udp_t, c_uint) -> c_int;
     fn uv_udp_open(*mut uv_udp_t, c_int) -> c_int;
     fn uv_udp_bind(*mut uv_udp_t, *const sockaddr, c_uint) -> c_int;

@@ -29,7 +29,7 @@ impl<D: Driver> Runner<D> {
                 Some(0) => "0".to_owned(),
                 Some(_) => "some".to_owned(),
             },
-            [verb, ref rest @ ..] => match kind_of(verb) {
+            [verb, ref rest @ ..] => match Kind::named(verb) {
                 Some(kind) => all(rest, |name| self.init(kind, verb, name)),
                 None => self.act_on(verb, rest),
             },
@@ -83,6 +83,9 @@ impl<D: Driver> Runner<D> {
             ("repeat?", [name]) => driver.timer_repeat(name).text(),
             ("due_in?", [name]) => driver.timer_due_in(name).text(),
             ("hear_alloc", [name]) => ok(|| driver.hear_alloc(name)),
+            ("work" | "hold", [name]) => self.outside.job(verb == "hold", |work| driver.work(name, work)).text(),
+            ("release", []) => ok(|| self.outside.release()),
+            ("cancel", [name]) => driver.cancel(name).inspect(|()| self.outside.cancelled()).text(),
             ("receive" | "send_to" | "try_send" | "fill_network", _) => self.act_on_udp(verb, words),
             _ => self.act_on_stream(verb, words),
         }
@@ -194,21 +197,24 @@ impl<D: Driver> Runner<D> {
     }
 }
 
-fn kind_of(word: &str) -> Option<Kind> {
-    Some(match word {
-        "timer" => Kind::Timer,
-        "idle" => Kind::Idle,
-        "prepare" => Kind::Prepare,
-        "check" => Kind::Check,
-        "async" => Kind::Async,
-        "tcp" => Kind::Tcp,
-        "udp" => Kind::Udp,
-        "udp_several" => Kind::UdpSeveral,
-        "signal" => Kind::Signal,
-        "fs_event" => Kind::FsEvent,
-        "fs_poll" => Kind::FsPoll,
-        _ => return None,
-    })
+impl Kind {
+    /// The kind that a script names so.
+    pub(crate) fn named(word: &str) -> Option<Kind> {
+        Some(match word {
+            "timer" => Kind::Timer,
+            "idle" => Kind::Idle,
+            "prepare" => Kind::Prepare,
+            "check" => Kind::Check,
+            "async" => Kind::Async,
+            "tcp" => Kind::Tcp,
+            "udp" => Kind::Udp,
+            "udp_several" => Kind::UdpSeveral,
+            "signal" => Kind::Signal,
+            "fs_event" => Kind::FsEvent,
+            "fs_poll" => Kind::FsPoll,
+            _ => return None,
+        })
+    }
 }
 
 fn mode_of(word: &str) -> Mode {

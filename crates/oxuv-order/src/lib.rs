@@ -8,12 +8,14 @@
 mod actions;
 mod driver;
 mod outside;
+mod record;
 mod runner;
 mod rust_front;
 mod script;
 mod watchdog;
 
 pub use driver::{Call, Callback, Driver, Kind, Listener, Mode, Outcome, What};
+pub use record::{Entry, record};
 pub use runner::{check, run};
 pub use rust_front::RustFront;
 pub use script::{Line, Script, Side, Statement, Step, parse};

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::driver::{Call, Driver, Listener};
 use crate::outside::Outside;
+use crate::record::{Entry, Sense};
 use crate::script::{Line, Script, Statement, Step};
 use crate::watchdog::Watchdog;
 use crate::{FILES, parse};
@@ -35,18 +36,7 @@ pub fn check<D: Driver + 'static>(file: &str, name: &str) {
 /// # Errors
 /// Where it fails, what was expected and what came.
 pub fn run<D: Driver + 'static>(file: &str, script: &Script) -> Result<(), String> {
-    let _watchdog = Watchdog::new(&format!("scripts/{file}.order, {}", script.title));
-    let runner = Rc::new_cyclic(|runner: &Weak<Runner<D>>| {
-        let runner = runner.clone();
-        let listener = Listener(Rc::new(move |call| {
-            // When the script is over, nobody is interested in what is closed then.
-            if let Some(runner) = runner.upgrade() {
-                runner.called(call);
-            }
-        }));
-        let (driver, state, signals) = (D::new(listener), RefCell::default(), RefCell::default());
-        Runner { driver, outside: Outside::default(), state, signals }
-    });
+    let runner = start::<D>(&format!("scripts/{file}.order, {}", script.title), None);
     for line in script.lines.iter().filter(|line| line.only.is_none_or(|sides| sides.contains(&D::side()))) {
         runner.do_line(line);
         if !runner.state.borrow().failures.is_empty() {
@@ -65,6 +55,22 @@ pub fn run<D: Driver + 'static>(file: &str, script: &Script) -> Result<(), Strin
     Err(message)
 }
 
+/// A runner with a loop, that is allowed so much time. With a sense, it records.
+pub(crate) fn start<D: Driver + 'static>(what: &str, sense: Option<Sense>) -> Rc<Runner<D>> {
+    Rc::new_cyclic(|runner: &Weak<Runner<D>>| {
+        let runner = runner.clone();
+        let listener = Listener(Rc::new(move |call| {
+            // When the script is over, nobody is interested in what is closed then.
+            if let Some(runner) = runner.upgrade() {
+                runner.called(call);
+            }
+        }));
+        let (driver, signals) = (D::new(listener), RefCell::default());
+        let state = RefCell::new(State { sense, ..State::default() });
+        Runner { driver, outside: Outside::default(), state, signals, _watchdog: Watchdog::new(what) }
+    })
+}
+
 pub(crate) struct Runner<D> {
     /// Dropped first: its loop still has descriptors from outside.
     pub(crate) driver: D,
@@ -72,6 +78,7 @@ pub(crate) struct Runner<D> {
     state: RefCell<State>,
     /// There if the script has signals. Dropped last.
     signals: RefCell<Option<MutexGuard<'static, ()>>>,
+    _watchdog: Watchdog,
 }
 
 /// The process's signals, which one script has at a time.
@@ -97,6 +104,9 @@ struct State {
     /// The kind of each handle, as scripts say it.
     kinds: HashMap<String, String>,
     failures: Vec<Failure>,
+    /// What makes sense, if all that is done is recorded, and nothing expected.
+    sense: Option<Sense>,
+    record: Vec<Entry>,
 }
 
 #[derive(Default)]
@@ -114,7 +124,7 @@ struct Failure {
 }
 
 impl<D: Driver> Runner<D> {
-    fn do_line(&self, line: &Line) {
+    pub(crate) fn do_line(&self, line: &Line) {
         match &line.statement {
             Statement::On { callback, call, steps } => {
                 let key = (callback.clone(), *call);
@@ -133,10 +143,38 @@ impl<D: Driver> Runner<D> {
     /// Does one step, and looks at what came of it.
     fn perform(&self, step: &Step) {
         let words: Vec<&str> = step.words.iter().map(String::as_str).collect();
+        if self.state.borrow().sense.is_some() {
+            return self.try_out(&words);
+        }
         let got = self.act(&words);
         // Only some scripts want to know the numbers.
         let expected = step.outcome.as_deref().unwrap_or(if NUMBERS.contains(&words[0]) { &got } else { "ok" });
         self.compare(step.line, &words.join(" "), expected, &got);
+    }
+
+    /// Does one step if that makes sense, and records what came of it.
+    fn try_out(&self, words: &[&str]) {
+        if !self.state.borrow().sense.as_ref().is_some_and(|sense| sense.allows(words)) {
+            return;
+        }
+        let got = self.act(words);
+        let state = &mut *self.state.borrow_mut();
+        if let Some(sense) = &mut state.sense {
+            sense.did(words, &got);
+        }
+        state.record.push(Entry::Did(format!("{} -> {got}", words.join(" "))));
+    }
+
+    fn record_call(&self, call: &Call) {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(sense) = &mut state.sense {
+            sense.heard(call);
+            state.record.push(Entry::Called(call.to_string()));
+        }
+    }
+
+    pub(crate) fn take_record(&self) -> Vec<Entry> {
+        std::mem::take(&mut self.state.borrow_mut().record)
     }
 
     fn compare(&self, line: usize, what: &str, expected: &str, got: &str) {
@@ -150,6 +188,7 @@ impl<D: Driver> Runner<D> {
     fn called(&self, call: Call) {
         let (key, number) = (call.key(), call.number);
         self.say(call.to_string());
+        self.record_call(&call);
         if self.state.borrow().trace.len() >= TOO_MANY {
             self.driver.stop_loop();
         }

@@ -49,21 +49,25 @@ impl Journal {
     /// that will be appended, this tail.
     ///
     /// # Errors
-    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what cannot be mapped, such as a FIFO; EBUSY for one that is
-    /// another journal's, of this process or of another.
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what cannot be mapped, such as a FIFO; EBUSY while it is somebody
+    /// else's journal, such as that of a program that has started this one.
     pub fn create(path: &Path, head: &[u8], tail: &'static [u8]) -> Result<Journal> {
         if tail.len() > LONGEST_TAIL {
             return Err(Errno::EINVAL);
         }
         fork::count()?;
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).mode(0o644);
+        options.read(true).write(true).create(true).truncate(false).mode(0o644);
         let file = options.open(path).map_err(errno)?;
-        // To make it empty would end the other by SIGBUS.
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => return Err(Errno::EBUSY),
-            // A file system without locks has none to respect.
-            Ok(()) | Err(TryLockError::Error(_)) => file.set_len(0).map_err(errno)?,
+        // Before it is made shorter. The lock goes with the file.
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => Errno::EBUSY,
+            TryLockError::Error(error) => errno(error),
+        })?;
+        // What has no length is found out when it is mapped.
+        let emptied = file.set_len(0).map_err(errno);
+        if emptied != Err(Errno::EINVAL) {
+            emptied?;
         }
         let spaces = vec![b' '; BLOCK].into_boxed_slice();
         let window = map(&file, 0, &spaces)?;
@@ -205,6 +209,20 @@ mod tests {
         assert_eq!((text.matches(']').count(), text.matches('x').count()), (1, 1_000_000));
         journal.finish().unwrap();
         assert!(std::fs::read_to_string(&path).unwrap().ends_with("x\n]"));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn one_that_is_being_written_is_left_alone() {
+        let path = place("locked");
+        let mut journal = Journal::create(&path, b"[", b"]").unwrap();
+        journal.append(b"record").unwrap();
+        assert_eq!(Journal::create(&path, b"", b"").err(), Some(Errno::EBUSY));
+        journal.append(b", another").unwrap();
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("[record, another]"));
+        drop(journal);
+        Journal::create(&path, b"<", b">").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().trim_end(), "<>");
         std::fs::remove_file(path).unwrap();
     }
 

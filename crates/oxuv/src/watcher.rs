@@ -32,6 +32,7 @@ macro_rules! watcher {
             pub fn start(&self, callback: impl FnMut(&$kind) + 'static) -> Result<()> {
                 if self.with(|core, key| core.watcher_start(key))? {
                     self.set_callback(Callback::$kind(Box::new(callback)));
+                    self.owner().0.tasks.overtake();
                 }
                 Ok(())
             }

@@ -50,7 +50,8 @@ fn a_trace_tells_of_callbacks_within_phases_within_turns() {
     let line = line!() + 1;
     let timer = Timer::new(&lp).unwrap();
     timer
-        .start(Duration::from_millis(100), |timer| {
+        // Long enough that it is not due before the first turn, however busy the machine is.
+        .start(Duration::from_millis(200), |timer| {
             std::thread::sleep(Duration::from_millis(10));
             timer.close().unwrap();
         })

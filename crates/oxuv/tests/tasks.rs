@@ -148,6 +148,41 @@ fn a_task_that_is_woken_by_an_event_runs_in_the_check_phase_of_its_turn() {
 }
 
 #[test]
+fn tasks_come_first_in_their_phase_whoever_was_started_since() {
+    let lp = new_loop();
+    let order: Rc<RefCell<Vec<&str>>> = Rc::default();
+    let (tell, mut told) = futures::channel::mpsc::unbounded();
+    let notes = order.clone();
+    lp.spawn_local(async move {
+        while futures::StreamExt::next(&mut told).await.is_some() {
+            notes.borrow_mut().push("task");
+        }
+    });
+    let wake_up = oxuv::Async::new(&lp, move |_| tell.unbounded_send(()).unwrap()).unwrap();
+    let turn = || {
+        wake_up.sender().unwrap().send().unwrap();
+        lp.run(Mode::NoWait).unwrap();
+    };
+    turn();
+    order.take();
+    for name in ["first", "second"] {
+        turn();
+        assert_eq!(order.borrow().first(), Some(&"task"));
+        let notes = order.clone();
+        Check::new(&lp).unwrap().start(move |_| notes.borrow_mut().push(name)).unwrap();
+        order.take();
+    }
+    turn();
+    assert_eq!(order.take(), ["task", "second", "first"]);
+    // Nobody was woken: the phase comes in vain, and then not at all.
+    lp.run(Mode::NoWait).unwrap();
+    lp.run(Mode::NoWait).unwrap();
+    order.take();
+    turn();
+    assert_eq!(order.take(), ["task", "second", "first"]);
+}
+
+#[test]
 fn a_task_that_is_woken_by_a_timer_runs_before_the_next_wait() {
     let lp = new_loop();
     let turns = lp.block_on(async {

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
+use oxuv_os::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use oxuv_os::sync::{Condvar, Mutex, MutexGuard, yield_now};
 use oxuv_os::{Errno, Result, Shared, Thread, clock};
 
 use super::desk::{DeskKey, Desks, Errand};
@@ -377,7 +378,7 @@ impl<J: Job> Crew<J> {
         self.is_called.store(false, Relaxed);
         drop(state);
         for _ in 0..LINGERING {
-            std::thread::yield_now();
+            yield_now();
             if self.is_called.load(Relaxed) {
                 break;
             }

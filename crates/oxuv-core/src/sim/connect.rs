@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 
 use oxuv_os::{Errno, Result};
 
-use super::Sim;
 use super::connection::Connection;
 use super::note::Note;
 use super::world::World;
+use super::{Fault, Sim};
 
 /// The socket is connected, or a listener.
 const EISCONN: Errno = Errno::from_raw(106);
@@ -24,8 +24,7 @@ impl Sim {
         let answer = begun.and(Err(Errno::EINPROGRESS));
         world.note(Note::Connected { fd, result: answer });
         // It goes on in the background, and is known when the kernel is next waited for, or a little later.
-        let late = world.faults.late;
-        let delay = if world.random.chance(late) { 1 + world.random.below(100_000) as u64 } else { 0 };
+        let delay = if world.commits(Fault::Late) { 1 + world.random.below(100_000) as u64 } else { 0 };
         drop(world);
         let number = begun?;
         self.later(delay, move |sim| sim.world.borrow_mut().end_connect(number, address));
@@ -51,14 +50,14 @@ impl World {
                 return Err(EISCONN);
             }
         }
-        if self.random.chance(self.faults.refuse) {
+        if self.commits(Fault::Refuse) {
             return Err(Errno::ECONNREFUSED);
         }
         let ours = if ours.port() == 0 { SocketAddr::new(address.ip(), self.free_port()) } else { ours };
         let number = self.connections.len();
         let mut connection = Connection::new(ours, address, self.capacity);
         connection.is_connecting = true;
-        connection.is_pipe_like = self.random.chance(self.faults.hang_up);
+        connection.is_pipe_like = self.commits(Fault::HangUp);
         self.connections.push(connection);
         self.set_connection(fd, number);
         Ok(number)
@@ -71,7 +70,7 @@ impl World {
             return;
         }
         let partner = self.connections.len();
-        if self.random.chance(self.faults.refuse) {
+        if self.commits(Fault::Refuse) {
             self.connections[number].refuse();
         } else if self.served.contains(&address) {
             self.connections[number].is_connecting = false;

@@ -8,7 +8,7 @@ use oxuv_os::{Address, Errno, Result};
 
 use super::note::Note;
 use super::world::World;
-use super::{Fd, Sim};
+use super::{Fault, Fd, Sim};
 use crate::kernel::{Datagram, Queue, Readiness, Received};
 
 /// How many datagrams wait at a socket; those that come then are lost.
@@ -108,7 +108,7 @@ impl World {
     }
 
     fn deliver(&mut self, from: SocketAddr, port: u16, bytes: Vec<u8>) -> bool {
-        let is_lost = self.random.chance(self.faults.lost);
+        let is_lost = self.commits(Fault::Lost);
         let Some(mailbox) = self.mailbox_at(port).filter(|mailbox| !is_lost && mailbox.waiting.len() < WAITING) else {
             return false;
         };
@@ -130,7 +130,7 @@ impl World {
     }
 
     pub(super) fn send_datagrams(&mut self, fd: i32, datagrams: &[Datagram<'_>]) -> Result<usize> {
-        let most = self.cut_short(datagrams.len(), self.faults.short_write);
+        let most = self.cut_short(datagrams.len(), Fault::ShortWrite);
         let mut result = Ok(0);
         for (nth, datagram) in datagrams[..most].iter().enumerate() {
             match self.send_datagram(fd, datagram) {
@@ -168,10 +168,10 @@ impl World {
         if segment_size.is_some_and(|size| bytes.len().div_ceil(size) > SEGMENTS) {
             return Err(Errno::EINVAL);
         }
-        if self.random.chance(self.faults.again) || !self.has_network_room() {
+        if self.commits(Fault::Again) || !self.has_network_room() {
             return Err(Errno::EAGAIN);
         }
-        if self.random.chance(self.faults.no_buffer) {
+        if self.commits(Fault::NoBuffer) {
             return Err(Errno::ENOBUFS);
         }
         match segment_size {
@@ -186,7 +186,7 @@ impl World {
         let from = self.name_of(fd);
         if self.mailbox_at(to.port()).is_some() {
             self.deliver(from, to.port(), bytes);
-        } else if self.random.chance(self.faults.refuse) {
+        } else if self.commits(Fault::Refuse) {
             self.refuse_letter(fd, to, bytes);
         } else {
             self.letters.push(Letter { from, to, bytes });
@@ -199,7 +199,7 @@ impl World {
         buf: &'a mut [MaybeUninit<u8>],
         queue: Queue,
     ) -> Result<Received<'a>> {
-        let again = self.random.chance(self.faults.again);
+        let again = self.commits(Fault::Again);
         let taken = if again { Err(Errno::EAGAIN) } else { self.mailbox_mut(fd)?.receive(queue) };
         self.note(Note::Received { fd, result: taken.as_ref().map(|(_, bytes)| bytes.len()).map_err(|&error| error) });
         let (from, bytes) = taken?;

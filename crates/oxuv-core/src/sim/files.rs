@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CStr, CString};
 
-use oxuv_os::fs::{Entry, EntryKind, Listing};
+use oxuv_os::fs::{Entry, EntryKind, Listing, Metadata, Time};
 use oxuv_os::inotify::{Event, Happened, Only};
 use oxuv_os::{Errno, Result};
 
-use super::Sim;
 use super::world::World;
+use super::{Fault, Sim};
 use crate::kernel::Readiness;
 
 /// The root's number.
@@ -18,6 +18,8 @@ const ROOT: usize = 0;
 struct Node {
     is_directory: bool,
     names: BTreeMap<CString, usize>,
+    /// How often it was written.
+    changes: u64,
 }
 
 /// All files that ever were: a file is known by its number here.
@@ -31,7 +33,7 @@ pub(super) struct Files {
 
 impl Default for Files {
     fn default() -> Self {
-        let root = Node { is_directory: true, names: BTreeMap::new() };
+        let root = Node { is_directory: true, ..Node::default() };
         Files { nodes: vec![root], watch_limit: 8192, event_limit: 16384 }
     }
 }
@@ -134,6 +136,31 @@ impl Files {
         }))
     }
 
+    /// What is known of a file. `None` while there are no files, so that tests may look at real ones.
+    pub(super) fn look(&self, path: &CStr) -> Option<Result<Metadata>> {
+        let found = |number: usize| {
+            let Node { is_directory, changes, .. } = self.nodes[number];
+            let time = Time { seconds: i64::try_from(changes).unwrap_or(i64::MAX), nanoseconds: 0 };
+            Metadata {
+                dev: 1,
+                ino: number as u64,
+                mode: if is_directory { 0o040_755 } else { 0o100_644 },
+                nlink: 1,
+                uid: 0,
+                gid: 0,
+                rdev: 0,
+                size: changes,
+                blksize: 4096,
+                blocks: 0,
+                accessed: time,
+                modified: time,
+                changed: time,
+                created: Time::default(),
+            }
+        };
+        (!self.nodes[ROOT].names.is_empty()).then(|| self.find(path.to_bytes()).map(found))
+    }
+
     pub(super) fn add_watch(&self, watcher: &mut Watcher, path: &CStr, only: Only) -> Result<i32> {
         let node = self.find(path.to_bytes())?;
         if only == Only::Directory && !self.nodes[node].is_directory {
@@ -159,10 +186,11 @@ impl World {
     /// Tells all descriptors that watch this file.
     fn happen(&mut self, node: usize, happened: Happened, name: Option<&CStr>) {
         let limit = self.disk.event_limit;
+        let kept = if self.commits(Fault::Overflow) { 0 } else { limit };
         for watcher in self.watchers() {
             let watch = watcher.watches.iter().find(|&(_, &watched)| watched == node).map(|(&watch, _)| watch);
             if let Some(watch) = watch {
-                watcher.push(Event { watch, happened, name }, limit);
+                watcher.push(Event { watch, happened, name }, kept);
                 if happened == Happened::SELF_DELETED {
                     watcher.end(watch, limit);
                 }
@@ -175,7 +203,7 @@ impl World {
         if self.disk.nodes[above].names.contains_key(&name) {
             return Err(Errno::EEXIST);
         }
-        self.disk.nodes.push(Node { is_directory, names: BTreeMap::new() });
+        self.disk.nodes.push(Node { is_directory, ..Node::default() });
         let number = self.disk.nodes.len() - 1;
         self.disk.nodes[above].names.insert(name.clone(), number);
         self.happen(above, Happened::CREATED | self.kind_of(number), Some(&name));
@@ -239,6 +267,7 @@ impl Sim {
         let mut world = self.world.borrow_mut();
         let (above, name) = world.disk.split(path)?;
         let &number = world.disk.nodes[above].names.get(&name).ok_or(Errno::ENOENT)?;
+        world.disk.nodes[number].changes += 1;
         world.happen(above, Happened::MODIFIED, Some(&name));
         world.happen(number, Happened::MODIFIED, None);
         Ok(())
@@ -256,6 +285,14 @@ impl Sim {
     /// EEXIST, ENOENT, ENOTDIR; EINVAL for a directory and something beneath it.
     pub fn rename(&self, from: &str, to: &str) -> Result<()> {
         self.world.borrow_mut().rename(from, to)
+    }
+
+    /// Whether there is something at a path.
+    ///
+    /// # Errors
+    /// ENOENT, ENOTDIR.
+    pub fn find(&self, path: &str) -> Result<()> {
+        self.world.borrow().disk.find(path.as_bytes()).map(drop)
     }
 
     /// All files and directories that are watched, by their paths, in the order of these.

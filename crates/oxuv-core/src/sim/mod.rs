@@ -66,7 +66,7 @@ use crate::{Lane, Ticket};
 use world::World;
 
 pub use datagram::{Letter, Offload};
-pub use faults::Faults;
+pub use faults::{Fault, Faults};
 pub use note::Note;
 pub use outside::Peer;
 pub use process::Child;
@@ -150,6 +150,21 @@ impl Sim {
         self.world.borrow_mut().faults = faults;
     }
 
+    /// How often a fault was committed so far.
+    pub fn committed(&self, fault: Fault) -> u64 {
+        self.world.borrow().committed[fault as usize]
+    }
+
+    /// Sets the clock, before a loop is made of this kernel: it never goes back.
+    pub fn set_time(&self, nanoseconds: u64) {
+        self.world.borrow_mut().now = nanoseconds.min(u64::MAX - 1);
+    }
+
+    /// How many of the open descriptors are the loop's own: they tell the end of a child, or changes of files.
+    pub fn own_descriptors(&self) -> usize {
+        self.world.borrow().count_own()
+    }
+
     /// Sets how many bytes each direction of a new connection holds. 64 KiB unless set.
     pub fn set_capacity(&self, bytes: usize) {
         self.world.borrow_mut().capacity = bytes.max(1);
@@ -172,8 +187,7 @@ impl Sim {
 
     /// Lets time pass.
     pub fn advance(&self, nanoseconds: u64) {
-        let mut world = self.world.borrow_mut();
-        world.now = world.now.saturating_add(nanoseconds);
+        self.world.borrow_mut().advance(nanoseconds);
     }
 
     /// The numbers of the open descriptors.
@@ -357,17 +371,19 @@ impl Kernel for Sim {
         self.world.borrow_mut().send_along(fd.number, bufs, handle)
     }
 
-    /// There are no terminals. A socket in the place of one is taken as it is.
-    fn open_terminal(&mut self, _fd: &Fd, _replace: bool) -> Result<Opened<Fd>> {
-        Ok(Opened { reopened: None, readable: true, writable: true, blocking: false })
+    /// A terminal is opened anew, or not, as it comes. A socket in the place of one is taken as it is.
+    fn open_terminal(&mut self, fd: &Fd, _replace: bool) -> Result<Opened<Fd>> {
+        let reopened = self.world.borrow_mut().reopen_terminal(fd.number)?.map(|number| self.own(number));
+        Ok(Opened { reopened, readable: true, writable: true, blocking: false })
     }
 
-    fn set_terminal_mode(&mut self, _fd: &Fd, _modes: &mut Modes, _mode: TtyMode) -> Result<()> {
-        Err(Errno::ENOTTY)
+    fn set_terminal_mode(&mut self, fd: &Fd, _modes: &mut Modes, _mode: TtyMode) -> Result<()> {
+        if self.world.borrow().socket(fd.number).is_terminal { Ok(()) } else { Err(Errno::ENOTTY) }
     }
 
-    fn window_size(&self, _fd: &Fd) -> Result<WindowSize> {
-        Err(Errno::ENOTTY)
+    fn window_size(&self, fd: &Fd) -> Result<WindowSize> {
+        let is_terminal = self.world.borrow().socket(fd.number).is_terminal;
+        if is_terminal { Ok(WindowSize { columns: 80, rows: 25 }) } else { Err(Errno::ENOTTY) }
     }
 
     fn shutdown_write(&mut self, fd: &Fd) -> Result<()> {
@@ -462,7 +478,11 @@ impl Kernel for Sim {
     }
 
     fn add_file_watch(&mut self, fd: &Fd, path: &CStr, only: Only) -> Result<i32> {
-        self.world.borrow_mut().with_watcher(fd.number, |disk, watcher| disk.add_watch(watcher, path, only))
+        let mut world = self.world.borrow_mut();
+        if world.commits(Fault::NoWatch) {
+            return Err(Errno::ENOSPC);
+        }
+        world.with_watcher(fd.number, |disk, watcher| disk.add_watch(watcher, path, only))
     }
 
     fn remove_file_watch(&mut self, fd: &Fd, watch: i32) {
@@ -474,7 +494,9 @@ impl Kernel for Sim {
     }
 
     fn list_directory(&mut self, path: &CStr) -> Result<Listing> {
-        self.world.borrow().disk.list(path)
+        let mut world = self.world.borrow_mut();
+        world.lacks_descriptor()?;
+        world.disk.list(path)
     }
 
     fn check_open(&self, number: i32) -> Result<i32> {
@@ -537,8 +559,7 @@ impl Kernel for Sim {
     /// This kernel is the child's from now on; there is no parent.
     fn after_fork(&mut self) -> Result<bool> {
         let mut world = self.world.borrow_mut();
-        let no_descriptor = world.faults.no_descriptor;
-        if world.random.chance(no_descriptor) {
+        if world.commits(Fault::NoDescriptor) {
             return Err(Errno::EMFILE);
         }
         world.forget_watches();
@@ -546,6 +567,14 @@ impl Kernel for Sim {
         world.jobs.lose();
         self.waker.0.store(false, Release);
         Ok(true)
+    }
+
+    fn must_begin(&self) -> bool {
+        self.world.borrow().jobs.must_begin()
+    }
+
+    fn begin(&mut self) {
+        self.begin_operations();
     }
 
     fn collect_finished(&mut self) -> usize {

@@ -7,7 +7,7 @@ use oxuv_os::{Errno, Result};
 use super::connection::Connection;
 use super::socket::Socket;
 use super::world::World;
-use super::{Fd, Sim};
+use super::{Fault, Fd, Plan, Sim};
 
 /// The other end of a connection. Peers are outside: what they do is never reported in a trace, costs no time, and
 /// has no faults.
@@ -41,6 +41,16 @@ impl Sim {
         Ok((self.own(fd), Peer(number)))
     }
 
+    /// A terminal, and the peer who sits before it.
+    ///
+    /// # Errors
+    /// EMFILE.
+    pub fn terminal(&self) -> Result<(Fd, Peer)> {
+        let (fd, peer) = self.pair()?;
+        self.world.borrow_mut().socket_mut(fd.number()).is_terminal = true;
+        Ok((fd, peer))
+    }
+
     /// The peer at the other end of a socket.
     ///
     /// # Errors
@@ -51,14 +61,18 @@ impl Sim {
 
     /// Has `plan` carried out in the wait that comes to this time, so many nanoseconds from now.
     pub fn later(&self, delay: u64, plan: impl FnOnce(&Sim) + 'static) {
-        let mut world = self.world.borrow_mut();
-        let key = (world.now.saturating_add(delay), world.next_plan);
-        world.next_plan += 1;
-        world.plans.insert(key, Box::new(plan));
+        self.world.borrow_mut().plan(delay, Box::new(plan));
     }
 }
 
 impl World {
+    /// At the clock's end, everything happens at once.
+    pub(super) fn plan(&mut self, delay: u64, plan: Plan) {
+        let key = (self.now.saturating_add(delay).min(u64::MAX - 1), self.next_plan);
+        self.next_plan += 1;
+        self.plans.insert(key, plan);
+    }
+
     fn new_connection(&mut self, ours: SocketAddr) {
         let theirs = match ours {
             SocketAddr::V4(_) => (Ipv4Addr::LOCALHOST, self.next_peer_port).into(),
@@ -66,7 +80,7 @@ impl World {
         };
         self.next_peer_port = self.next_peer_port.checked_add(1).unwrap_or(32768);
         let mut connection = Connection::new(ours, theirs, self.capacity);
-        connection.is_pipe_like = self.random.chance(self.faults.hang_up);
+        connection.is_pipe_like = self.commits(Fault::HangUp);
         self.connections.push(connection);
     }
 }

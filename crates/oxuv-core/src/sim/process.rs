@@ -45,12 +45,6 @@ impl Sim {
         world.processes.iter().filter(|process| process.exit.is_some() && !process.was_waited_for).count()
     }
 
-    /// How many of the open descriptors are there to tell the end of a child.
-    pub fn child_descriptors(&self) -> usize {
-        let world = self.world.borrow();
-        world.open_numbers().into_iter().filter(|&number| world.is_process(number)).count()
-    }
-
     /// What a child has as this descriptor, if that is an end of a connection.
     pub fn child_end(&self, id: i32, descriptor: usize) -> Option<Peer> {
         self.world.borrow().process(id)?.ends.get(descriptor).copied().flatten().map(Peer::of)

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use oxuv_os::{Errno, Result};
 
+use super::Fault;
 use super::datagram::Mailbox;
 use super::files::{Files, Watcher};
 use super::note::Note;
@@ -24,6 +25,8 @@ pub(super) struct Socket {
     flags: BindFlags,
     /// Closing it is a reset.
     pub(super) resets_on_close: bool,
+    /// The connection is one to a terminal.
+    pub(super) is_terminal: bool,
     role: Role,
 }
 
@@ -54,13 +57,14 @@ impl Socket {
             bound: None,
             flags: BindFlags::default(),
             resets_on_close: false,
+            is_terminal: false,
             role: Role::Fresh,
         }
     }
 
     pub(super) fn connected(connection: usize, ours: SocketAddr) -> Socket {
         let role = Role::Connected(connection);
-        Socket { is_ipv6: ours.is_ipv6(), bound: Some(ours), flags: BindFlags::default(), resets_on_close: false, role }
+        Socket { bound: Some(ours), role, ..Socket::fresh(ours.ip()) }
     }
 
     /// True if a connection to this address, or a second listener there, would meet this listener.
@@ -232,8 +236,19 @@ impl World {
         self.open(Socket { role: Role::Process(number), ..Socket::fresh(Ipv6Addr::UNSPECIFIED.into()) })
     }
 
-    pub(super) fn is_process(&self, fd: i32) -> bool {
-        matches!(self.socket(fd).role, Role::Process(_))
+    pub(super) fn count_own(&self) -> usize {
+        let is_own = |socket: &&Socket| matches!(socket.role, Role::Process(_) | Role::Watcher(_));
+        self.files.iter().flatten().filter(is_own).count()
+    }
+
+    /// Perhaps opens a terminal once more: the same connection by another number.
+    pub(super) fn reopen_terminal(&mut self, fd: i32) -> Result<Option<i32>> {
+        if !self.socket(fd).is_terminal || self.random.chance(500) {
+            return Ok(None);
+        }
+        let copy = self.copy_socket(fd)?;
+        // One that cannot be opened is used as it is.
+        Ok(self.open_again(copy).ok())
     }
 
     pub(super) fn file_watcher(&mut self) -> Result<i32> {
@@ -380,11 +395,11 @@ impl World {
     fn try_accept(&mut self, listener: i32) -> Result<i32> {
         let Role::Listener { waiting, .. } = &self.socket(listener).role else { return Err(Errno::EINVAL) };
         let &connection = waiting.front().ok_or(Errno::EAGAIN)?;
-        if self.random.chance(self.faults.again) {
+        if self.commits(Fault::Again) {
             return Err(Errno::EAGAIN);
         }
         self.lacks_descriptor()?;
-        if self.random.chance(self.faults.abort) {
+        if self.commits(Fault::Abort) {
             self.take_waiting(listener);
             self.refuse(connection);
             return Err(Errno::ECONNABORTED);
@@ -437,7 +452,7 @@ impl World {
     }
 
     pub(super) fn lacks_descriptor(&mut self) -> Result<()> {
-        match self.random.chance(self.faults.no_descriptor) {
+        match self.commits(Fault::NoDescriptor) {
             true if self.random.chance(500) => Err(Errno::EMFILE),
             true => Err(Errno::ENFILE),
             false => Ok(()),

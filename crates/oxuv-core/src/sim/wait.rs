@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire};
 
 use oxuv_os::{Errno, Result};
 
-use super::Sim;
 use super::note::Note;
 use super::world::World;
+use super::{Fault, Sim};
 use crate::kernel::{BATCH, Readiness, Ready, WAKE};
 
 /// What a wait returns for which nothing can ever happen.
@@ -39,7 +39,7 @@ impl World {
         }
         let result = if !self.is_open(fd) {
             Err(Errno::EBADF)
-        } else if self.random.chance(self.faults.no_memory) {
+        } else if self.commits(Fault::NoMemory) {
             Err(Errno::ENOMEM)
         } else {
             Ok(())
@@ -89,7 +89,7 @@ impl World {
         self.batch.clear();
         let mut some_are_late = false;
         if woken.load(Acquire) {
-            self.wake_is_late = !self.wake_is_late && self.random.chance(self.faults.late);
+            self.wake_is_late = !self.wake_is_late && self.commits(Fault::Late);
             if self.wake_is_late {
                 some_are_late = true;
             } else {
@@ -100,7 +100,7 @@ impl World {
         let mut watches = std::mem::take(&mut self.watches);
         for (&fd, watch) in &mut watches {
             let readiness = self.readiness(fd) & (watch.interest | Readiness::ERROR | Readiness::HANG_UP);
-            watch.is_late = !readiness.is_empty() && !watch.is_late && self.random.chance(self.faults.late);
+            watch.is_late = !readiness.is_empty() && !watch.is_late && self.commits(Fault::Late);
             if watch.is_late {
                 some_are_late = true;
             } else if !readiness.is_empty() {
@@ -109,7 +109,7 @@ impl World {
         }
         self.watches = watches;
         self.add_in_vain();
-        if self.random.chance(self.faults.shuffle) {
+        if self.commits(Fault::Shuffle) {
             for nth in (1..self.batch.len()).rev() {
                 self.batch.swap(nth, self.random.below(nth + 1));
             }
@@ -126,7 +126,7 @@ impl World {
     /// Perhaps adds an event that means nothing: for a descriptor that is watched, or was once. Only one that is closed
     /// gets a false error or hang-up, which nobody could tell from a true one.
     fn add_in_vain(&mut self) {
-        if !self.random.chance(self.faults.spurious) {
+        if !self.commits(Fault::Spurious) {
             return;
         }
         let mut tokens: Vec<_> = self.watches.values().map(|watch| (watch.token, false)).collect();
@@ -140,11 +140,12 @@ impl World {
 
     /// A signal handler may run first, after a part of the wait.
     fn interrupt(&mut self, timeout: Option<u64>) -> Result<()> {
-        if !self.random.chance(self.faults.interrupt) {
+        if !self.commits(Fault::Interrupt) {
             return Ok(());
         }
         let most = timeout.unwrap_or(u64::MAX).min(1_000_000) as usize;
-        self.now = self.now.saturating_add(self.random.below(most + 1) as u64);
+        let by = self.random.below(most + 1) as u64;
+        self.advance(by);
         Err(Errno::EINTR)
     }
 }
@@ -173,7 +174,11 @@ impl Sim {
     }
 
     fn try_wait(&self, timeout: Option<u64>) -> Result<usize> {
-        let deadline = timeout.map(|timeout| self.world.borrow().now.saturating_add(timeout));
+        self.begin_operations();
+        // What is due at the end of time never comes. Beyond that is what whoever asks has reckoned from an older time.
+        let now = self.world.borrow().now;
+        let deadline = timeout.map(|timeout| now.checked_add(timeout).unwrap_or(u64::MAX - 1));
+        let comes = |&time: &u64| time < u64::MAX;
         self.world.borrow_mut().interrupt(timeout)?;
         loop {
             self.carry_out_plans();
@@ -184,8 +189,8 @@ impl Sim {
             }
             // Nothing happens before the next of these.
             let plan = world.plans.first_key_value().map(|(&(time, _), _)| time);
-            let late = some_are_late.then(|| world.now + 1 + world.random.below(100_000) as u64);
-            let next = [deadline, plan, late].into_iter().flatten().min().ok_or(EDEADLK)?;
+            let late = some_are_late.then(|| world.now.saturating_add(1 + world.random.below(100_000) as u64));
+            let next = [deadline, plan, late].into_iter().flatten().filter(comes).min().ok_or(EDEADLK)?;
             world.now = world.now.max(next);
         }
     }

@@ -16,7 +16,7 @@ use super::signal::Signals;
 use super::socket::{FIRST_PORT, Socket};
 use super::unix::UnixName;
 use super::wait::{OldWatch, Watch};
-use super::{Faults, Plan, Random};
+use super::{Fault, Faults, Plan, Random};
 use crate::kernel::{Ready, Room};
 
 pub(super) struct World {
@@ -24,6 +24,8 @@ pub(super) struct World {
     pub(super) now: u64,
     pub(super) random: Random,
     pub(super) faults: Faults,
+    /// How often each fault was committed.
+    pub(super) committed: [u64; Fault::ALL.len()],
     /// The table of descriptors.
     pub(super) files: Vec<Option<Socket>>,
     pub(super) descriptor_limit: usize,
@@ -67,6 +69,7 @@ impl World {
             now: 1_000_000_000,
             random: Random::new(seed),
             faults,
+            committed: [0; Fault::ALL.len()],
             files: Vec::new(),
             descriptor_limit: 1024,
             connections: Vec::new(),
@@ -99,12 +102,33 @@ impl World {
 
     /// Reads the clock.
     pub(super) fn read_clock(&mut self) -> u64 {
-        if self.random.chance(self.faults.clock_jump) {
+        if self.commits(Fault::ClockJump) {
             let by = 1 + self.random.below(2_000_000) as u64;
-            self.now = self.now.saturating_add(by);
-            self.note(Note::ClockJumped { by });
+            self.jump(by);
+        }
+        if self.commits(Fault::ClockLeap) {
+            let milliseconds = self.random.below(u32::MAX as usize) as u64;
+            self.jump(milliseconds * 1_000_000);
         }
         self.now
+    }
+
+    fn jump(&mut self, by: u64) {
+        self.advance(by);
+        self.note(Note::ClockJumped { by });
+    }
+
+    /// Lets time pass. The clock's last moment never comes.
+    pub(super) fn advance(&mut self, nanoseconds: u64) {
+        self.now = self.now.saturating_add(nanoseconds).min(u64::MAX - 1);
+    }
+
+    /// Whether this fault is committed, now that there is a chance.
+    pub(super) fn commits(&mut self, fault: Fault) -> bool {
+        let often = *self.faults.often(fault);
+        let commits = self.random.chance(often);
+        self.committed[fault as usize] += u64::from(commits);
+        commits
     }
 
     pub(super) fn recv<'a>(&mut self, fd: i32, room: Room<'a>) -> Result<&'a mut [u8]> {
@@ -130,7 +154,7 @@ impl World {
         let connection = self.connection_of(fd)?;
         self.disturb(connection)?;
         let count = self.connections[connection].receivable()?.min(size);
-        Ok(self.cut_short(count, self.faults.short_read))
+        Ok(self.cut_short(count, Fault::ShortRead))
     }
 
     pub(super) fn send(&mut self, fd: i32, bufs: &[IoSlice<'_>]) -> Result<usize> {
@@ -147,20 +171,20 @@ impl World {
         let connection = self.connection_of(fd).map_err(|_| Errno::EPIPE)?;
         self.disturb(connection)?;
         let count = self.connections[connection].sendable(wanted)?;
-        Ok(self.cut_short(count, self.faults.short_write))
+        Ok(self.cut_short(count, Fault::ShortWrite))
     }
 
     /// What may happen to a connection just as we use it.
     fn disturb(&mut self, connection: usize) -> Result<()> {
-        if self.random.chance(self.faults.reset) {
+        if self.commits(Fault::Reset) {
             self.connections[connection].reset();
             self.exchange(connection);
         }
-        if self.random.chance(self.faults.again) { Err(Errno::EAGAIN) } else { Ok(()) }
+        if self.commits(Fault::Again) { Err(Errno::EAGAIN) } else { Ok(()) }
     }
 
-    pub(super) fn cut_short(&mut self, count: usize, per_mille: u16) -> usize {
-        if count > 1 && self.random.chance(per_mille) { 1 + self.random.below(count - 1) } else { count }
+    pub(super) fn cut_short(&mut self, count: usize, fault: Fault) -> usize {
+        if count > 1 && self.commits(fault) { 1 + self.random.below(count - 1) } else { count }
     }
 
     pub(super) fn shutdown_write(&mut self, fd: i32) -> Result<()> {

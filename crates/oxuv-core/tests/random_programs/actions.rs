@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use oxuv_core::{Errno, Kind};
+use oxuv_os::tty::TtyMode;
 
 use crate::Check;
 use crate::program::{Action, Place};
@@ -39,17 +40,21 @@ impl Machine<'_> {
             }
             Action::Start(place) => match model.handles[place].kind {
                 Kind::Udp => self.start_receiving(place),
-                Kind::Signal => Ok(()),
-                Kind::Process => Ok(()),
-                Kind::Tcp | Kind::Pipe => same("read_start", core.read_start(keys[place]), model.start_reading(place)),
+                Kind::Signal | Kind::Process | Kind::FsEvent | Kind::FsPoll => Ok(()),
+                Kind::Tcp | Kind::Pipe | Kind::Tty => {
+                    same("read_start", core.read_start(keys[place]), model.start_reading(place))
+                }
                 _ => same("start", core.watcher_start(keys[place]), model.start_watcher(place)),
             },
             Action::Stop(place) => match model.handles[place].kind {
                 Kind::Timer => same("timer_stop", core.timer_stop(keys[place]), model.stop_timer(place)),
-                Kind::Tcp | Kind::Pipe => same("read_stop", core.read_stop(keys[place]), model.stop_reading(place)),
+                Kind::Tcp | Kind::Pipe | Kind::Tty => {
+                    same("read_stop", core.read_stop(keys[place]), model.stop_reading(place))
+                }
                 Kind::Poll => same("poll_stop", core.poll_stop(keys[place]), model.stop_poll(place)),
                 Kind::Udp => same("receive_stop", core.udp_receive_stop(keys[place]), model.stop_receiving(place)),
                 Kind::Signal => self.stop_signal(place),
+                Kind::FsEvent | Kind::FsPoll => self.stop_watching(place),
                 Kind::Process => self.kill(place),
                 Kind::Async => Ok(()),
                 _ => same("stop", core.watcher_stop(keys[place]), model.stop_watcher(place)),
@@ -70,6 +75,18 @@ impl Machine<'_> {
             }
             Action::StartSignal(place, number, once) => self.start_signal(place, number, once),
             Action::Fork => self.fork(),
+            Action::Await(place, interest) => self.await_ready(place, interest),
+            Action::TryRead(place) => self.try_read(place),
+            Action::SetMode(place) => {
+                let expected = model.open(place);
+                same("set_mode", core.tty_set_mode(keys[place], TtyMode::Raw), expected)?;
+                same("window_size", core.tty_window_size(keys[place]).map(|size| size.columns), expected.map(|()| 80))
+            }
+            Action::Submit(place, lane) => self.submit(place, lane),
+            Action::Cancel(nth) => self.cancel(nth),
+            Action::Watch(place, path, is_recursive) => self.watch(place, path, is_recursive),
+            Action::Look(place, path, interval) => self.look(place, path, interval),
+            Action::Observe(on) => self.observe(on),
             Action::StartPoll(place, interest) => self.start_poll(place, interest),
             Action::Open(place) => self.open(place),
             Action::Pair(one, other) => self.pair(one, other),
@@ -127,12 +144,26 @@ impl Machine<'_> {
         }
     }
 
+    /// A handle on a terminal, before which somebody sits.
+    fn init_terminal(&mut self, place: Place, user: u64) -> Check {
+        let (fd, peer) = self.sim.terminal().map_err(|error| format!("a terminal: {error}"))?;
+        let new = self.core.tty_init(user, fd, false).map_err(|refused| format!("tty_init: {:?}", refused.error))?;
+        ensure!(!new.is_blocking, "a terminal that blocks");
+        self.coverage.note("kinds", Kind::Tty.name());
+        self.model.init(place, new.key);
+        let stream = &mut self.model.handles[place].stream;
+        stream.connect();
+        stream.connection = Some(self.outside.borrow_mut().add(peer));
+        Ok(())
+    }
+
     fn init(&mut self, place: Place) -> Check {
-        if self.model.known(place).is_ok() {
+        let kind = self.model.handles[place].kind;
+        if self.model.known(place).is_ok() || kind == Kind::None {
             return Ok(());
         }
         let user = self.model.next_user(place);
-        let key = match self.model.handles[place].kind {
+        let key = match kind {
             Kind::Timer => self.core.timer_init(user),
             Kind::Idle => self.core.idle_init(user),
             Kind::Prepare => self.core.prepare_init(user),
@@ -143,13 +174,17 @@ impl Machine<'_> {
             Kind::Udp => self.core.udp_init(user, Self::receives_several(place)),
             Kind::Poll => self.init_poll(place, user),
             Kind::Signal => self.core.signal_init(user),
+            Kind::Tty => return self.init_terminal(place, user),
+            Kind::FsEvent => self.core.fs_event_init(user),
+            Kind::FsPoll => self.core.fs_poll_init(user),
             Kind::Process => match self.spawn(user, &[]) {
                 Ok(None) => return Ok(()),
                 spawned => spawned.map(Option::unwrap),
             },
-            kind => return Err(format!("a program with a handle of kind {kind:?}")),
+            Kind::None => return Ok(()),
         };
         let key = key.map_err(|error| format!("init: {error}"))?;
+        self.coverage.note("kinds", kind.name());
         self.model.init(place, key);
         self.outside.borrow_mut().senders[place] = self.core.async_sender(key).ok();
         Ok(())

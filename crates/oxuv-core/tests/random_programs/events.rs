@@ -27,10 +27,16 @@ impl Machine<'_> {
                 self.model.phase_of_request(count, self.core.being_closed() == Some(key))
             }
             Event::Closed { .. } => Phase::Closing,
+            // There is no thread that could look.
+            Event::FsPoll { result: Err(Errno::EAGAIN | Errno::ENOMEM), .. } => Phase::Timers,
             _ => Phase::Poll,
         };
+        self.coverage.note("phases", phase.name());
+        let is_ready = matches!(event, Event::Ready { .. });
+        self.coverage.note("callbacks", if is_ready { "ready" } else { event.callback_kind().name() });
         let handle = &self.model.handles[place];
-        ensure!(handle.key == key && self.model.known(place).is_ok(), "{event:?} of a handle that is closed");
+        let is_job = matches!(event, Event::Done { .. });
+        ensure!(is_job || handle.key == key && self.model.known(place).is_ok(), "{event:?} of a handle that is closed");
         self.model.owed = self.outside.borrow().signals.owed();
         self.model.advance(count, phase, time).map_err(|error| format!("{error}, at {event:?}"))?;
         self.take(event, place, phase, time)?;
@@ -41,6 +47,9 @@ impl Machine<'_> {
         }
         if let Event::NeedDatagramBuffer { .. } = event {
             return self.receive(place, key);
+        }
+        if let Event::Ready { readiness, .. } = event {
+            self.use_readiness(place, readiness)?;
         }
         if let Event::NeedBuffer { .. } = event {
             self.read(place, key)?;
@@ -53,9 +62,15 @@ impl Machine<'_> {
     fn take(&mut self, event: Event<u64>, place: Place, phase: Phase, time: u64) -> Check {
         let is_request = matches!(
             event,
-            Event::Connected { .. } | Event::Written { .. } | Event::ShutDown { .. } | Event::Sent { .. }
+            Event::Connected { .. }
+                | Event::Written { .. }
+                | Event::ShutDown { .. }
+                | Event::Sent { .. }
+                | Event::Done { .. }
         );
-        if phase == Phase::Closing {
+        // When one that looks at a file is closed among the others, is left open.
+        let is_in_line = self.model.handles[place].kind != Kind::FsPoll;
+        if phase == Phase::Closing && is_in_line {
             self.model.defer_closing(place);
         }
         let handle = &self.model.handles[place];
@@ -119,11 +134,14 @@ impl Machine<'_> {
                 self.check_result(place, result, &[Errno::ENOTCONN])?;
             }
             Event::Signal { number, .. } => self.take_signal(place, number)?,
-            Event::Done { .. } => ensure!(false, "{event:?} though nothing was submitted"),
-            Event::Ready { .. } => ensure!(false, "{event:?} though nobody waits for it"),
-            Event::FsEvent { .. } | Event::FsPoll { .. } => ensure!(false, "{event:?} though no file is watched"),
+            Event::Done { user, result } => self.take_done(user, result)?,
+            Event::Ready { readiness, .. } => self.take_ready(place, readiness)?,
+            Event::FsEvent { result, .. } => self.take_change(place, result)?,
+            Event::FsPoll { result, .. } => self.take_look(place, result)?,
             Event::Closed { .. } => {
-                self.model.take_left(place)?;
+                if is_in_line {
+                    self.model.take_left(place)?;
+                }
                 ensure!(handle_requests(self, place) == 0, "place {place} is closed before its requests have ended");
                 self.model.forget(place);
                 self.outside.borrow_mut().signals.forget(place);
@@ -190,38 +208,46 @@ impl Machine<'_> {
             Err(Errno::ENOBUFS) => ensure!(size == 0, "no buffer where {size} bytes were given"),
             Ok([]) => {}
             _ if !is_reading => return Err("a read although reading was stopped".into()),
-            Ok(got) => {
-                let number = self.model.handles[place].stream.connection.ok_or("a read without a connection")?;
-                let mut outside = self.outside.borrow_mut();
-                let (source, from, sent) = outside.source(number);
-                let connection = &mut outside.connections[number];
-                let is_right = connection.is_loose || got == bytes(source, from, connection.read, got.len());
-                ensure!(connection.is_loose || connection.read + got.len() <= sent, "more is read than was sent");
-                ensure!(is_right, "what was read was not sent");
-                connection.read += got.len();
-                let is_loose = connection.is_loose;
-                let arrived = outside.take_arrived(number);
-                let received = self.core.pending_handles(key);
-                if is_loose {
-                    self.model.handles[place].stream.received = received;
-                } else if self.model.passes_handles(place) {
-                    self.model.handles[place].stream.received += arrived;
-                }
-            }
+            Ok(got) => self.take_bytes(place, key, got)?,
             Err(Errno::EOF) => {
                 self.check_end_of_stream(place)?;
                 let _ = self.model.stop_reading(place);
             }
-            Err(error) => {
-                self.check_result(place, Err(error), &[Errno::EPIPE, Errno::ECONNRESET])?;
-                self.model.fail_reading(place);
-            }
+            Err(error) => self.take_failure(place, error)?,
         }
         self.verify()
     }
 
+    /// These bytes were read.
+    pub(crate) fn take_bytes(&mut self, place: Place, key: Key, got: &[u8]) -> Check {
+        let number = self.model.handles[place].stream.connection.ok_or("a read without a connection")?;
+        let mut outside = self.outside.borrow_mut();
+        let (source, from, sent) = outside.source(number);
+        let connection = &mut outside.connections[number];
+        let is_right = connection.is_loose || got == bytes(source, from, connection.read, got.len());
+        ensure!(connection.is_loose || connection.read + got.len() <= sent, "more is read than was sent");
+        ensure!(is_right, "what was read was not sent");
+        connection.read += got.len();
+        let is_loose = connection.is_loose;
+        let arrived = outside.take_arrived(number);
+        let received = self.core.pending_handles(key);
+        if is_loose {
+            self.model.handles[place].stream.received = received;
+        } else if self.model.passes_handles(place) {
+            self.model.handles[place].stream.received += arrived;
+        }
+        Ok(())
+    }
+
+    /// A read has failed with this.
+    pub(crate) fn take_failure(&mut self, place: Place, error: Errno) -> Check {
+        self.check_result(place, Err(error), &[Errno::EPIPE, Errno::ECONNRESET])?;
+        self.model.fail_reading(place);
+        Ok(())
+    }
+
     /// The end of a stream comes after all that the peer has sent, when the peer has ended.
-    fn check_end_of_stream(&self, place: Place) -> Check {
+    pub(crate) fn check_end_of_stream(&self, place: Place) -> Check {
         let outside = self.outside.borrow();
         if self.model.handles[place].stream.has_failed {
             return Ok(());

@@ -3,6 +3,7 @@
 use oxuv_core::kernel::Readiness;
 use oxuv_core::{Errno, Key, Kind, Result};
 
+use crate::jobs::Jobs;
 use crate::program::Place;
 use crate::streams::Stream;
 use crate::turn::{Phase, Turn};
@@ -38,6 +39,8 @@ pub(crate) struct Handle {
     /// What a poll handle waits for.
     pub(crate) wanted: Readiness,
     pub(crate) stream: Stream,
+    /// It looks at a file, or has done so: a look may be under way.
+    pub(crate) may_look: bool,
 }
 
 #[derive(Debug)]
@@ -52,6 +55,7 @@ pub(crate) struct Model {
     /// Handles to be closed in the next pass, newest first.
     pub(crate) closing: Vec<Place>,
     pub(crate) stop: bool,
+    pub(crate) jobs: Jobs,
     /// A run was left before its end.
     pub(crate) was_left: bool,
     pub(crate) turn: Turn,
@@ -75,6 +79,7 @@ impl Model {
             timer: Timer::default(),
             wanted: Readiness::empty(),
             stream: Stream::default(),
+            may_look: false,
         };
         Model {
             handles: kinds.iter().map(handle).collect(),
@@ -84,6 +89,7 @@ impl Model {
             check: Vec::new(),
             closing: Vec::new(),
             stop: false,
+            jobs: Jobs::default(),
             was_left: false,
             turn: Turn::default(),
             owed: Vec::new(),
@@ -112,6 +118,7 @@ impl Model {
             timer: Timer::default(),
             wanted: Readiness::empty(),
             stream: Stream::default(),
+            may_look: false,
         };
         self.order.push(place);
     }
@@ -131,7 +138,7 @@ impl Model {
         self.take_out(place);
         self.starts += 1;
         let start = self.starts;
-        self.handles[place].timer = Timer { due: time + timeout, start, repeat, was_started: true };
+        self.handles[place].timer = Timer { due: time.saturating_add(timeout), start, repeat, was_started: true };
         self.handles[place].is_active = true;
         Ok(())
     }
@@ -183,7 +190,10 @@ impl Model {
         self.take_out(place);
         self.handles[place].life = Life::Closing;
         self.handles[place].stream.close();
-        self.closing.insert(0, place);
+        // When its last look has come back, nobody knows.
+        if self.handles[place].kind != Kind::FsPoll {
+            self.closing.insert(0, place);
+        }
         Ok(())
     }
 
@@ -208,13 +218,13 @@ impl Model {
     /// The close event has come.
     pub(crate) fn forget(&mut self, place: Place) {
         self.handles[place].life = Life::Closed;
-        self.handles[place].is_referenced = false;
+        (self.handles[place].is_referenced, self.handles[place].may_look) = (false, false);
         self.order.retain(|&other| other != place);
     }
 
     /// The requests whose event is still to come.
     pub(crate) fn requests(&self) -> usize {
-        self.handles.iter().map(|handle| handle.stream.requests()).sum()
+        self.jobs.count() + self.handles.iter().map(|handle| handle.stream.requests()).sum::<usize>()
     }
 
     /// Something keeps the loop alive for sure.
@@ -230,9 +240,15 @@ impl Model {
     /// A stream may be in pending although nothing of it is open: its write was reported in poll already.
     pub(crate) fn may_be_alive(&self) -> bool {
         self.is_alive()
+            || self.may_look()
             || self.handles.iter().any(|handle| {
                 handle.life == Life::Open && (handle.stream.may_be_pending || handle.stream.may_be_in_round)
             })
+    }
+
+    /// A look at a file may be under way, or be due, or a handle be closed that has waited for one.
+    pub(crate) fn may_look(&self) -> bool {
+        self.handles.iter().any(|handle| handle.may_look || handle.kind == Kind::FsPoll && handle.life == Life::Closing)
     }
 
     pub(crate) fn first_due(&self) -> Option<u64> {

@@ -9,6 +9,7 @@ use oxuv_core::sim::{Peer, Sim, Waker};
 use oxuv_core::{AsyncSender, Errno};
 
 use crate::Check;
+use crate::files::Watches;
 use crate::model::Model;
 use crate::process::end_child;
 use crate::program::{Outer, Place};
@@ -48,6 +49,8 @@ pub(crate) struct Outside {
     /// The datagrams of each place.
     pub(crate) mail: Vec<Mail>,
     pub(crate) signals: Signals,
+    /// The files that are watched.
+    pub(crate) watches: Watches,
     /// What went wrong where nobody could be told.
     pub(crate) complaint: Option<String>,
 }
@@ -75,6 +78,7 @@ impl Outside {
             is_sent: vec![None; places],
             mail: vec![Mail::default(); places],
             signals: Signals::new(places),
+            watches: Watches::new(places),
             ..Outside::default()
         };
         Rc::new(RefCell::new(outside))
@@ -143,6 +147,7 @@ impl Outside {
             Outer::Raise(number) => self.raise(sim, number),
             Outer::TakeLetters => self.take_letters(sim),
             Outer::Exit(nth) => end_child(sim, nth),
+            Outer::Change(change) => self.change(sim, change),
             Outer::PeerReceive(nth, most) => self.receive(sim, nth, most),
             Outer::PeerShutdown(nth) => self.with(sim, nth, |_, connection| {
                 connection.has_ended = true;

@@ -90,7 +90,7 @@ impl Machine<'_> {
         let key = self.model.handles[place].key;
         let (is_open, passes) = (self.model.open(place).is_ok(), self.model.passes_handles(place));
         let stream = &self.model.handles[place].stream;
-        if stream.is_reading {
+        if stream.is_reading || !stream.awaited.is_empty() {
             return Ok(());
         }
         let got = self.core.listen(key, 4);
@@ -143,6 +143,10 @@ impl Machine<'_> {
         let (stream, passed) = (&self.model.handles[place].stream, &self.model.handles[handle].stream);
         let (by, sent) = (stream.connection?, passed.connection?);
         let outside = self.outside.borrow();
+        // A terminal is passed by nobody.
+        if !is_stream(self.model.handles[handle].kind) {
+            return None;
+        }
         // Not to somebody outside, who takes no handles, and not an end along itself.
         let partner = outside.connections[by].peer.partner(&self.sim)?;
         let is_itself = by == sent || outside.find(partner) == Some(sent);

@@ -1,16 +1,22 @@
 //! Runs a program on a simulated kernel, the model beside it.
 
+use std::cell::RefCell;
 use std::net::Ipv4Addr;
 use std::rc::Rc;
 
-use oxuv_core::sim::{Fd, Note, Random, Sim};
-use oxuv_core::{Config, Core, Errno, Event, Kind, Many, Mode};
+use oxuv_core::sim::{Fault, Fd, Note, Random, Sim};
+use oxuv_core::{Config, Core, Errno, Event, Key, Kind, Many, Mode};
 
 use crate::Check;
+use crate::coverage::{self, Coverage};
+use crate::draw::STARTS;
+use crate::files::make_files;
 use crate::model::{Life, Model};
+use crate::observer::Seen;
 use crate::outside::{Outside, Shared};
-use crate::program::{Action, Place, Program};
+use crate::program::{Action, Outer, Place, Program};
 use crate::tcp::SERVED;
+use crate::turn::Phase;
 
 pub(crate) type Pieces = Many<Vec<Vec<u8>>>;
 
@@ -38,6 +44,11 @@ pub(crate) struct Machine<'a> {
     pub(crate) notes: Vec<Note>,
     /// When a signal was last told of: the run, and the polls begun.
     pub(crate) last_signal: Option<(u64, u64)>,
+    /// An async handle that is not the program's. It ends runs in which files are looked at for ever.
+    pub(crate) guard: Key,
+    /// What somebody who looks on has seen.
+    pub(crate) seen: Option<Rc<RefCell<Seen>>>,
+    pub(crate) coverage: Coverage,
 }
 
 /// What a program has done: what the program heard, and what the kernel did.
@@ -54,11 +65,17 @@ pub(crate) enum Flow {
 const STOP_AFTER: usize = 60;
 const TOO_MANY: usize = 20_000;
 
+/// Nanoseconds for which a run may look at files.
+const PATIENCE: u64 = 50_000_000;
+
 /// Runs a program to its end, everything being closed then.
-pub(crate) fn run(program: &Program) -> Result<Trace, String> {
+pub(crate) fn run(program: &Program) -> Result<(Trace, Coverage), String> {
     let mut machine = Machine::new(program);
     match machine.run_all() {
-        Ok(()) => Ok((machine.trace, machine.notes)),
+        Ok(()) => {
+            machine.note_conditions();
+            Ok(((machine.trace, machine.notes), machine.coverage))
+        }
         Err(error) => {
             let last = machine.trace.len().saturating_sub(20);
             Err(format!("{error}\nafter\n  {}", machine.trace[last..].join("\n  ")))
@@ -73,9 +90,14 @@ impl<'a> Machine<'a> {
         sim.set_network_room(program.capacity / 8 + 1);
         sim.set_offload(crate::udp::offload(program.seed));
         sim.set_wait_limit(100_000);
+        sim.set_time(program.start);
+        sim.set_ring(program.ring);
+        make_files(&sim);
         sim.serve((Ipv4Addr::LOCALHOST, SERVED).into());
-        let core =
+        let mut core =
             Core::new(sim.clone(), Config { grain: program.grain, ..Config::default() }).expect("the grain is not 0");
+        let guard = core.async_init(u64::MAX).expect("there is memory");
+        core.hide(guard).and_then(|()| core.unreference(guard)).expect("it is there");
         Machine {
             program,
             sim,
@@ -93,6 +115,22 @@ impl<'a> Machine<'a> {
             trace: Vec::new(),
             notes: Vec::new(),
             last_signal: None,
+            guard,
+            seen: None,
+            coverage: Coverage::default(),
+        }
+    }
+
+    /// What the program ran with.
+    fn note_conditions(&mut self) {
+        let Program { start, grain, ring, .. } = *self.program;
+        for (name, _) in STARTS.iter().filter(|&&(_, time)| time == start) {
+            self.coverage.note("clocks", name);
+        }
+        self.coverage.note("loops", coverage::grain(grain));
+        self.coverage.note("loops", coverage::ring(ring));
+        for fault in Fault::ALL {
+            self.coverage.add("faults", fault.name(), self.sim.committed(fault));
         }
     }
 
@@ -104,11 +142,23 @@ impl<'a> Machine<'a> {
         self.end()
     }
 
+    /// Ends the run that is under way some time from now.
+    pub(crate) fn plan_end(&self) {
+        if let Ok(sender) = self.core.async_sender(self.guard) {
+            // The loop outlives its plans.
+            self.sim.later(PATIENCE, move |_| sender.send().expect("nobody closes it"));
+        }
+    }
+
     pub(crate) fn run(&mut self, mode: Mode) -> Check {
+        if self.model.may_look() {
+            self.plan_end();
+        }
         self.model.end_failed_read();
         self.model.end_sending();
         self.model.abandon_run();
         self.end_one_shot();
+        self.forget_seen();
         let turns = self.core.turns();
         self.core.begin(mode);
         // What the timers that are due by now had kept alive, the model knows.
@@ -124,6 +174,12 @@ impl<'a> Machine<'a> {
             events += 1;
             ensure!(events < TOO_MANY, "the run does not end");
             self.trace.push(format!("{event:?} at {}", self.core.time()));
+            if event.key() == Some(self.guard) {
+                self.model.advance(self.core.turns(), Phase::Poll, self.core.time())?;
+                self.core.stop();
+                self.model.stop = true;
+                continue;
+            }
             if self.hear(event)? == Flow::Left {
                 return Ok(());
             }
@@ -146,6 +202,7 @@ impl<'a> Machine<'a> {
             if self.program.faults == Default::default() && turns > turns_before {
                 self.outside.borrow().check_asyncs(&self.model, turns)?;
                 self.outside.borrow().signals.check(turns)?;
+                self.outside.borrow().watches.check(turns)?;
             }
         }
         self.model.note_time(self.core.time())?;
@@ -174,13 +231,19 @@ impl<'a> Machine<'a> {
         let was_in_timers = self.model.is_in_timers(self.core.turns());
         let event = self.core.next();
         self.check_notes()?;
+        self.check_observer(event.as_ref())?;
         let (time, clock) = (self.core.time(), self.sim.time());
         if time == clock - clock % self.program.grain {
             self.worked = 0;
         } else if matches!(event, None | Some(Event::Timer { .. })) && !was_in_timers && self.model.turn.is_running {
-            ensure!(self.program.faults.clock_jump > 0, "timers go by the time {time} at {clock}");
+            ensure!(self.has_jumps(), "timers go by the time {time} at {clock}");
         }
         Ok(event)
+    }
+
+    /// The clock may jump or leap.
+    pub(crate) fn has_jumps(&self) -> bool {
+        self.program.faults.clock_jump > 0 || self.program.faults.clock_leap > 0
     }
 
     /// Does what the next callback of a place does.
@@ -192,6 +255,7 @@ impl<'a> Machine<'a> {
         let actions = program.callbacks[place].get(nth).filter(|_| !self.is_ending);
         for &action in actions.into_iter().flatten() {
             if action == Action::Leave {
+                self.note_action(action, "Leave");
                 return Ok(Flow::Left);
             }
             self.act(action)?;
@@ -201,7 +265,9 @@ impl<'a> Machine<'a> {
 
     pub(crate) fn act(&mut self, action: Action) -> Check {
         self.outside.borrow_mut().turns = self.core.turns();
-        self.trace.push(format!("{action:?}"));
+        let text = format!("{action:?}");
+        self.note_action(action, &text);
+        self.trace.push(text);
         match action {
             Action::Run(mode) => self.run(mode)?,
             Action::Now(outer) => self.outside.borrow_mut().act(&self.sim, outer),
@@ -215,11 +281,21 @@ impl<'a> Machine<'a> {
         self.verify().map_err(|error| format!("{error}, after {action:?}"))
     }
 
+    fn note_action(&mut self, action: Action, text: &str) {
+        let name = |text: &str| text.split('(').next().unwrap_or_default().to_owned();
+        let what = if let Action::Run(_) = action { text.to_owned() } else { name(text) };
+        self.coverage.note("actions", &what);
+        if let Action::Now(outer) | Action::Later(_, outer) = action {
+            let text = if let Outer::Change(change) = outer { format!("{change:?}") } else { format!("{outer:?}") };
+            self.coverage.note("others", &name(&text));
+        }
+    }
+
     /// Everything that is under way goes its way: what was written is sent, what was sent is read.
     fn settle(&mut self) -> Check {
         self.is_ending = true;
         for place in 0..self.program.kinds.len() {
-            if !matches!(self.program.kinds[place], Kind::Tcp | Kind::Pipe | Kind::Udp | Kind::Async) {
+            if !matches!(self.program.kinds[place], Kind::Tcp | Kind::Pipe | Kind::Tty | Kind::Udp | Kind::Async) {
                 self.act(Action::Close(place))?;
             }
         }
@@ -237,18 +313,25 @@ impl<'a> Machine<'a> {
 
     fn is_settled(&self) -> bool {
         let outside = self.outside.borrow();
-        self.model.handles.iter().enumerate().filter(|(_, handle)| handle.life == Life::Open).all(|(place, handle)| {
-            let stream = &handle.stream;
-            let has_read = stream.connection.is_none_or(|connection| {
-                let connection = &outside.connections[connection];
-                !stream.is_reading || connection.is_loose || connection.read == connection.sent && !connection.has_ended
-            });
-            let partner = stream.connection.and_then(|number| outside.connections[number].peer.partner(&self.sim));
-            // Two ends of ours may wait for each other for ever.
-            let has_received = !stream.is_reading || !outside.has_mail(place);
-            let is_done = stream.requests() == 0 && has_read && has_received && outside.is_sent[place].is_none();
-            partner.is_some() || is_done
-        })
+        self.model.jobs.count() == 0
+            && self.model.handles.iter().enumerate().filter(|(_, handle)| handle.life == Life::Open).all(
+                |(place, handle)| {
+                    let stream = &handle.stream;
+                    let has_read = stream.connection.is_none_or(|connection| {
+                        let connection = &outside.connections[connection];
+                        !stream.is_reading
+                            || connection.is_loose
+                            || connection.read == connection.sent && !connection.has_ended
+                    });
+                    let partner =
+                        stream.connection.and_then(|number| outside.connections[number].peer.partner(&self.sim));
+                    // Two ends of ours may wait for each other for ever.
+                    let has_received = !stream.is_reading || !outside.has_mail(place);
+                    let is_done =
+                        stream.requests() == 0 && has_read && has_received && outside.is_sent[place].is_none();
+                    partner.is_some() || is_done
+                },
+            )
     }
 
     /// Everything is closed, and nothing is left.
@@ -256,14 +339,17 @@ impl<'a> Machine<'a> {
         for place in 0..self.program.kinds.len() {
             self.act(Action::Close(place))?;
         }
-        // The first run may be over at once because of a stop.
-        for _ in 0..2 {
+        // The first runs may be over at once because of a stop, or of the guard.
+        for nth in 0..50 {
             self.run(Mode::Default)?;
+            if nth > 0 && !self.core.alive() {
+                break;
+            }
         }
         self.end_children()?;
         ensure!(!self.core.alive() && self.core.check_closable().is_ok(), "the loop cannot be closed");
         let open = self.sim.open_descriptors();
-        ensure!(open.is_empty(), "descriptors {open:?} are left open");
+        ensure!(open.len() == self.sim.own_descriptors(), "descriptors {open:?} are left open");
         let may_lose = self.program.faults.refuse > 0;
         self.outside.borrow_mut().check_letters(&self.sim, may_lose)?;
         self.outside.borrow_mut().check_arrivals(&self.sim)

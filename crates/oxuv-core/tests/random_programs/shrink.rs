@@ -1,7 +1,8 @@
 //! Makes a failing program small: leaves out whatever it fails without.
 
-use oxuv_core::sim::Faults;
+use oxuv_core::sim::{Fault, Faults};
 
+use crate::draw::STARTS;
 use crate::program::{Action, Program};
 
 /// The smallest program that still fails, with its failure.
@@ -26,9 +27,11 @@ pub(crate) fn shrink(
             true
         };
         attempt(&mut best, &|program| program.faults = Faults::none());
-        for fault in FAULTS {
-            attempt(&mut best, &|program| *fault(&mut program.faults) = 0);
+        for fault in Fault::ALL {
+            attempt(&mut best, &|program| *program.faults.often(fault) = 0);
         }
+        attempt(&mut best, &|program| program.start = STARTS[0].1);
+        attempt(&mut best, &|program| program.ring = false);
         for place in 0..best.0.callbacks.len() {
             attempt(&mut best, &|program| program.callbacks[place].clear());
         }
@@ -45,7 +48,9 @@ pub(crate) fn shrink(
 }
 
 fn weight(program: &Program) -> usize {
-    program.size() + FAULTS.iter().filter(|fault| *fault(&mut program.faults.clone()) > 0).count()
+    let mut faults = program.faults;
+    let committed = Fault::ALL.into_iter().filter(|&fault| *faults.often(fault) > 0).count();
+    program.size() + committed + usize::from(program.start != STARTS[0].1) + usize::from(program.ring)
 }
 
 type Best = (Program, String);
@@ -67,24 +72,3 @@ fn shrink_list(best: &mut Best, attempt: &mut Attempt<'_>, list: &dyn Fn(&mut Pr
         chunk /= 2;
     }
 }
-
-type Fault = fn(&mut Faults) -> &mut u16;
-
-const FAULTS: [Fault; 16] = [
-    |faults| &mut faults.short_read,
-    |faults| &mut faults.short_write,
-    |faults| &mut faults.interrupt,
-    |faults| &mut faults.again,
-    |faults| &mut faults.no_descriptor,
-    |faults| &mut faults.no_memory,
-    |faults| &mut faults.hang_up,
-    |faults| &mut faults.late,
-    |faults| &mut faults.spurious,
-    |faults| &mut faults.shuffle,
-    |faults| &mut faults.clock_jump,
-    |faults| &mut faults.reset,
-    |faults| &mut faults.abort,
-    |faults| &mut faults.refuse,
-    |faults| &mut faults.lost,
-    |faults| &mut faults.no_buffer,
-];

@@ -220,6 +220,12 @@ impl Machine<'_> {
         let mut outside = self.outside.borrow_mut();
         outside.is_sent.fill(None);
         outside.signals.fork();
+        outside.watches.fork();
+        self.model.jobs.lose();
+        // The guard may have been sent to.
+        if self.model.may_look() {
+            self.plan_end();
+        }
         // It may look for what was on its way.
         self.model.was_left = true;
         let places = 0..self.model.handles.len();

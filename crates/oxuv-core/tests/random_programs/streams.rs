@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use oxuv_core::kernel::Readiness;
 use oxuv_core::{Errno, Result};
 
 use crate::Check;
@@ -32,6 +33,8 @@ pub(crate) struct Stream {
     pub(crate) is_readable: bool,
     pub(crate) is_writable: bool,
     pub(crate) is_reading: bool,
+    /// What of readiness it waits for.
+    pub(crate) awaited: Readiness,
     /// A read has failed: reading stops after its callback.
     pub(crate) is_failing: bool,
     /// Handles that have come with what was read.
@@ -61,12 +64,18 @@ impl Stream {
         self.writes.len() + usize::from(self.shutdown.is_some()) + usize::from(self.connect.is_some())
     }
 
-    fn connect(&mut self) {
+    pub(crate) fn connect(&mut self) {
         (self.has_socket, self.is_readable, self.is_writable, self.is_connected) = (true, true, true, true);
     }
 
     pub(crate) fn is_connecting(&self) -> bool {
         self.connect.is_some()
+    }
+
+    /// It waits for this.
+    pub(crate) fn awaits(&self, ready: Readiness) -> bool {
+        let ended = ready.intersects(Readiness::ERROR | Readiness::HANG_UP);
+        ready.intersects(self.awaited) || ended && !self.awaited.is_empty()
     }
 
     /// Its socket is, or was to be, connected, or listens.
@@ -145,6 +154,9 @@ impl Model {
         }
         if !handle.stream.is_readable {
             return Err(Errno::ENOTCONN);
+        }
+        if !handle.stream.awaited.is_empty() {
+            return Err(Errno::EALREADY);
         }
         (handle.stream.is_reading, handle.is_active) = (true, true);
         Ok(())

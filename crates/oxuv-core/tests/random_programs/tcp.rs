@@ -41,6 +41,7 @@ impl Machine<'_> {
         (outside.addresses[place], outside.is_sent[place]) = (None, None);
         outside.forget_mail(place);
         outside.signals.stop(place);
+        outside.watches.stop(place);
     }
 
     pub(crate) fn close_reset(&mut self, place: Place) -> Check {
@@ -108,7 +109,8 @@ impl Machine<'_> {
 
     pub(crate) fn listen(&mut self, place: Place) -> Check {
         let key = self.model.handles[place].key;
-        if self.model.handles[place].stream.is_reading {
+        let stream = &self.model.handles[place].stream;
+        if stream.is_reading || !stream.awaited.is_empty() {
             // Reading from what has failed to connect, and now listens, is nothing that makes sense.
             return Ok(());
         }

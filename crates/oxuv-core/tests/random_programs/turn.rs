@@ -19,6 +19,20 @@ pub(crate) enum Phase {
     Prepare,
 }
 
+impl Phase {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Phase::Poll => "poll",
+            Phase::Check => "check",
+            Phase::Closing => "closing",
+            Phase::Timers => "timers",
+            Phase::Pending => "pending",
+            Phase::Idle => "idle",
+            Phase::Prepare => "prepare",
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Turn {
     /// A run is under way, or was left.

@@ -66,6 +66,7 @@ function limitsOf(given) {
 }
 
 class Worker extends EventEmitter {
+  #isOnline = false;
   #thread;
   #channel;
   #port;
@@ -155,6 +156,7 @@ class Worker extends EventEmitter {
   #told(message) {
     switch (message.type) {
       case 'online':
+        this.#isOnline = true;
         this.emit('online');
         break;
       case 'output':
@@ -226,7 +228,8 @@ class Worker extends EventEmitter {
     const { utilization } = require('internal/performance_loop');
     if (other) return utilization(one.idle - other.idle, one.active - other.active);
     const [start, nanoseconds] = this.#thread?.loopTimes() ?? [-1, 0];
-    if (start < 0) return { idle: 0, active: 0, utilization: 0 };
+    // As in Node, before its loop begins there is nothing to tell.
+    if (start < 0 || !this.#isOnline) return { idle: 0, active: 0, utilization: 0 };
     const idle = nanoseconds / 1e6;
     const active = (binding('process').nanoseconds() - start) / 1e6 - idle;
     return one ? utilization(idle - one.idle, active - one.active) : utilization(idle, active);

@@ -26,7 +26,9 @@ impl Position {
     pub(super) fn ask(&self, patience: Duration) -> Vec<String> {
         let Question { is_asked, turn, frames, bell } = &*self.0;
         let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = frames.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that came too late for the question before.
+        *found = None;
         is_asked.store(true, Release);
         let waited = bell.wait_timeout_while(found, patience, |frames| frames.is_none());
         let found = waited.unwrap_or_else(PoisonError::into_inner).0.take();

@@ -114,7 +114,8 @@ function draw() {
 
 function tell(span) {
   chosen = span;
-  const args = Object.entries(span.args).map(([name, value]) => `${name} ${value}`).join(', ');
+  const said = Object.entries(span.args).filter(([name]) => name !== 'part');
+  const args = said.map(([name, value]) => `${name} ${value}`).join(', ');
   const length = span.isOpen ? 'under way when the trace ended' : time(span.end - span.begin);
   $('told').textContent = `${span.name} (${span.cat}), ${length}, at ${time(span.begin - first)}${args ? `\n${args}` : ''}`;
 }

@@ -2,8 +2,9 @@
 //!
 //! A task that was woken stands in a queue. The queue is worked off twice a turn, by handles of the loop's own that nobody else
 //! sees: in the prepare phase, right before the loop waits (for those that timers have woken), and in the check phase (for those
-//! that events have woken). The handle of the phase that comes next is started when the queue is no longer empty, so turns without
-//! tasks cost nothing. Each time at most [`BUDGET`] tasks are polled. As long as there are more, the loop does not wait.
+//! that events have woken). The handle of the phase that comes next is started when the queue is no longer empty, and stopped when that
+//! phase comes in vain: turns without tasks cost nothing, and those with some not a start and a stop each. Each time at most
+//! [`BUDGET`] tasks are polled. As long as there are more, the loop does not wait.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -20,7 +21,7 @@ use slab::Slab;
 
 use super::join::{Fail, Join, JoinError, JoinHandle};
 use super::wakeup::{Bell, MAIN, Wakeup};
-use crate::loop_::Inner;
+use crate::loop_::{Core, Inner};
 use crate::{Async, Check, Handle, LoopRef, Prepare, Result};
 
 /// So many tasks are polled in a row, twice a turn.
@@ -55,6 +56,49 @@ struct Handles {
     bell: Async,
 }
 
+/// A phase in which tasks run: that of a handle of the loop's own.
+#[derive(Default)]
+struct Phase {
+    key: Cell<Key>,
+    standing: Cell<Standing>,
+}
+
+#[derive(Clone, Copy, PartialEq, Default)]
+enum Standing {
+    #[default]
+    Stopped,
+    Started,
+    /// A handle of the user's was started after it, and would come before it.
+    Overtaken,
+}
+
+impl Phase {
+    /// The newest comes first: it is what it would be if it were started each time that it is needed.
+    #[inline]
+    fn start(&self, core: &mut Core) -> Result<()> {
+        let key = self.key.get();
+        match self.standing.get() {
+            Standing::Started => return Ok(()),
+            Standing::Overtaken => core.watcher_stop(key)?,
+            Standing::Stopped => {}
+        }
+        core.watcher_start(key)?;
+        self.standing.set(Standing::Started);
+        Ok(())
+    }
+
+    fn stop(&self, core: &mut Core) -> Result<()> {
+        self.standing.set(Standing::Stopped);
+        core.watcher_stop(self.key.get())
+    }
+
+    fn overtake(&self) {
+        if self.standing.get() == Standing::Started {
+            self.standing.set(Standing::Overtaken);
+        }
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct Tasks {
     slab: RefCell<Slab<Task>>,
@@ -62,8 +106,8 @@ pub(crate) struct Tasks {
     queue: RefCell<VecDeque<Arc<Wakeup>>>,
     bell: Arc<Bell>,
     handles: RefCell<Option<Handles>>,
-    /// The keys of their prepare and check handles.
-    phases: Cell<(Key, Key)>,
+    prepare: Phase,
+    check: Phase,
     /// What keeps the loop running: unfinished tasks, and what it blocks on.
     live: Cell<usize>,
     /// How many operations the task that runs may still do; `None` when none runs.
@@ -97,19 +141,22 @@ impl Tasks {
 
     /// The queue is not empty any more, and nobody is at work on it: that is for the phase which comes next.
     fn have_it_worked_off(&self, inner: &Inner) {
-        let (prepare, check) = self.phases.get();
         // This fails only for a loop that is gone, or has had no task yet.
-        let _ = inner.with(|core| {
-            let next = match core.ahead() {
-                Ahead::Prepare => prepare,
-                Ahead::Check => check,
-                Ahead::Wait => {
-                    core.skip_wait();
-                    check
-                }
-            };
-            core.watcher_start(next).map(drop)
+        let _ = inner.with(|core| match core.ahead() {
+            Ahead::Prepare => self.prepare.start(core),
+            Ahead::Check => self.check.start(core),
+            Ahead::Wait => {
+                core.skip_wait();
+                self.check.start(core)
+            }
         });
+    }
+
+    /// A prepare or check handle of the user's was started.
+    #[inline]
+    pub(crate) fn overtake(&self) {
+        self.prepare.overtake();
+        self.check.overtake();
     }
 
     /// True if a task is to run.
@@ -166,7 +213,8 @@ impl Tasks {
             Some(handles) => handles,
             None => handles.insert(Handles::new(lp)?),
         };
-        self.phases.set((handles.prepare.key(), handles.check.key()));
+        self.prepare.key.set(handles.prepare.key());
+        self.check.key.set(handles.check.key());
         let sender = handles.bell.sender()?;
         self.bell.connect(sender);
         handles.bell.r#ref()
@@ -175,13 +223,16 @@ impl Tasks {
     /// True for the prepare and the check handle of tasks. They have no closures: whoever drives the loop calls [`Tasks::run_phase`].
     #[inline]
     pub(crate) fn is_phase(&self, key: Key) -> bool {
-        let (prepare, check) = self.phases.get();
-        key == prepare || key == check
+        key == self.prepare.key.get() || key == self.check.key.get()
     }
 
-    /// The phase of this handle has come, which was started for once.
+    /// The phase of this handle has come.
     pub(crate) fn run_phase(&self, inner: &Inner, key: Key) {
-        let _ = inner.with(|core| core.watcher_stop(key));
+        if !self.has_some_to_run() {
+            let phase = if key == self.check.key.get() { &self.check } else { &self.prepare };
+            let _ = inner.with(|core| phase.stop(core));
+            return;
+        }
         self.left.set(BUDGET);
         self.is_running.set(true);
         self.run(inner);

@@ -47,7 +47,6 @@ setTimeout(() => {
 
 function workers() {
   const worker = new Worker('setTimeout(() => {}, 600)', { eval: true });
-  log(worker.performance.eventLoopUtilization());
   worker.on('online', () => setTimeout(() => {
     const { idle, active, utilization } = worker.performance.eventLoopUtilization();
     log('worker', idle > 50, active > 0, utilization < 0.9);

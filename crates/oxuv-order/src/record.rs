@@ -1,0 +1,158 @@
+//! Running a script to see what comes of it, whatever that is: for programs that were drawn at random, of which nobody knows.
+//!
+//! Such a program does what it was drawn to do whenever its callbacks are called. What makes no sense then, or is forbidden by
+//! the interface, such as to close a handle twice, is left out, by what the program itself can know.
+
+use std::collections::HashMap;
+
+use crate::driver::{Driver, What};
+use crate::runner::start;
+use crate::script::Script;
+use crate::{Call, Kind};
+
+/// A line of what has come of a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// A callback was called.
+    Called(String),
+    /// Something was done, with this outcome.
+    Did(String),
+}
+
+/// Runs a script, and returns all that has come of it, in its order. What it says must come of it is not looked at.
+pub fn record<D: Driver + 'static>(script: &Script) -> Vec<Entry> {
+    let runner = start::<D>("a program", Some(Sense::default()));
+    script.lines.iter().for_each(|line| runner.do_line(line));
+    runner.outside.release();
+    runner.take_record()
+}
+
+/// How far a handle's life has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Life {
+    /// There is none of this name, or it is closed.
+    #[default]
+    None,
+    Open,
+    Closing,
+    /// It is closed without a word, so that nobody knows when it is.
+    Gone,
+}
+
+/// What a program knows of a handle.
+#[derive(Debug, Default)]
+struct Known {
+    life: Life,
+    /// It has a socket, or is about to have one.
+    is_used: bool,
+    is_listening: bool,
+    is_connecting: bool,
+    /// It could not be connected.
+    has_failed: bool,
+    /// The other end of its socket is there, outside of the loop.
+    has_end: bool,
+}
+
+/// Which actions make sense.
+#[derive(Debug, Default)]
+pub(crate) struct Sense {
+    handles: HashMap<String, Known>,
+    /// Jobs that have not come back, and whether they were taken back.
+    jobs: HashMap<String, bool>,
+    is_held: bool,
+    files: Vec<String>,
+}
+
+impl Sense {
+    fn known(&mut self, name: &str) -> &mut Known {
+        self.handles.entry(name.to_owned()).or_default()
+    }
+
+    fn life(&self, name: &str) -> Life {
+        self.handles.get(name).map_or(Life::None, |known| known.life)
+    }
+
+    fn is(&self, name: &str, fact: impl FnOnce(&Known) -> bool) -> bool {
+        self.handles.get(name).is_some_and(|known| known.life == Life::Open && fact(known))
+    }
+
+    /// Whether this may be done now.
+    pub(crate) fn allows(&self, words: &[&str]) -> bool {
+        let is_fresh = |name: &str| self.is(name, |known| !known.is_used);
+        match *words {
+            ["run" | "stop_loop" | "update_time" | "sleep" | "alive?" | "timeout?" | "walk?" | "say", ..] => true,
+            ["raise", _] => true,
+            ["work", name] => !self.jobs.contains_key(name),
+            // The pool has one thread.
+            ["hold", name] => !self.is_held && !self.jobs.contains_key(name),
+            ["release"] => self.is_held,
+            ["cancel", name] => self.jobs.get(name) == Some(&false),
+            ["make", name] => !self.files.iter().any(|file| file == name),
+            ["poll" | "stream" | "mailbox", name] => self.life(name) == Life::None,
+            [verb, name] if Kind::named(verb).is_some() => self.life(name) == Life::None,
+            ["open" | "listen", name] => is_fresh(name),
+            ["pair", one, other] => one != other && is_fresh(one) && is_fresh(other),
+            ["connect", name, to] => is_fresh(name) && (to == "nowhere" || self.life(to) == Life::Open),
+            ["accept", server, client] => {
+                self.is(server, |known| known.is_listening) && self.life(client) == Life::None
+            }
+            ["feed" | "take" | "hang_up" | "drain" | "spill", name] | ["feed" | "spill", name, _] => {
+                self.is(name, |known| known.has_end)
+            }
+            // Of streams that connect, or could not, these differ: see CHANGELOG.md.
+            ["shutdown", name] => self.is(name, |known| !known.is_connecting && !known.has_failed),
+            ["write" | "try_write", name, _] => self.is(name, |known| !known.has_failed),
+            ["bind", name] => is_fresh(name),
+            ["send_to" | "try_send", name, to, _] => {
+                self.life(name) == Life::Open && (to == "peer" || self.life(to) == Life::Open)
+            }
+            ["active?" | "closing?" | "ref?" | "ref" | "unref", name] => {
+                matches!(self.life(name), Life::Open | Life::Closing)
+            }
+            [_, name, ..] => self.life(name.trim_end_matches('\'')) == Life::Open,
+            [_] | [] => false,
+        }
+    }
+
+    /// This was done.
+    pub(crate) fn did(&mut self, words: &[&str], outcome: &str) {
+        match *words {
+            ["make", name] => self.files.push(name.to_owned()),
+            ["hang_up", name] => self.known(name).has_end = false,
+            // The new handle is there, whether there was a connection or not.
+            ["accept", _, client] => {
+                *self.known(client) = Known { life: Life::Open, is_used: outcome == "ok", ..Known::default() };
+            }
+            _ if outcome != "ok" => {}
+            ["work" | "hold", name] => {
+                self.jobs.insert(name.to_owned(), false);
+                self.is_held |= words[0] == "hold";
+            }
+            ["release"] => self.is_held = false,
+            ["cancel", name] => drop(self.jobs.insert(name.to_owned(), true)),
+            ["poll" | "stream" | "mailbox", name] => {
+                *self.known(name) = Known { life: Life::Open, is_used: true, has_end: true, ..Known::default() };
+            }
+            [verb, name] if Kind::named(verb).is_some() => {
+                *self.known(name) = Known { life: Life::Open, ..Known::default() };
+            }
+            ["open", name] => (self.known(name).is_used, self.known(name).has_end) = (true, true),
+            ["listen", name] => (self.known(name).is_used, self.known(name).is_listening) = (true, true),
+            ["connect", name, _] => (self.known(name).is_used, self.known(name).is_connecting) = (true, true),
+            ["pair", one, other] => (self.known(one).is_used, self.known(other).is_used) = (true, true),
+            ["close", name] => self.known(name).life = Life::Closing,
+            ["close_reset", name] => self.known(name).life = Life::Gone,
+            _ => {}
+        }
+    }
+
+    pub(crate) fn heard(&mut self, call: &Call) {
+        let known = self.known(&call.callback.name);
+        match call.what {
+            What::Work => drop(self.jobs.remove(&call.callback.name)),
+            What::Close => known.life = Life::None,
+            What::Connect => (known.is_connecting, known.has_failed) = (false, !call.result.is_empty()),
+            _ => {}
+        }
+    }
+}
