@@ -200,8 +200,6 @@ fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &st
         // Whether it is active while a send is to be told of.
         21..26 if is_datagram => return format!("closing {name}?"),
         21..26 => return format!("{} {name}?", pick(random, &["active", "closing", "ref"])),
-        // With these, one of the sides has something to do before it waits, and the other has not.
-        26 if !handles.iter().any(|(_, kind)| ["signal", "fs_event"].contains(kind)) => return "timeout?".to_owned(),
         26..28 => return pick(random, &["alive?", "walk?", "update_time", "stop_loop"]).to_owned(),
         _ => {}
     }
