@@ -163,3 +163,24 @@ fn an_observer_that_comes_within_a_callback_is_told_of_the_rest_of_its_phase() {
     assert_eq!((core.next(), core.end()), (None, Ok(true)));
     assert_eq!(notes.take(), ["turn 1", "check", "check at 1", "end of 1", "check at 1", "end of 1", "over"]);
 }
+
+#[test]
+fn an_observer_that_comes_while_a_run_is_suspended_is_told_of_the_rest_of_it() {
+    let notes = Notes::default();
+    let mut core: Core<Sim, u32, One<Vec<u8>>> = Core::new(Sim::new(1, Faults::none()), Config::default()).unwrap();
+    let (timer, idle) = (core.timer_init(1).unwrap(), core.idle_init(2).unwrap());
+    core.timer_start(timer, 0, 0).unwrap();
+    core.watcher_start(idle).unwrap();
+    core.begin(Mode::Default);
+    assert!(matches!(core.next(), Some(Event::Timer { user: 1, .. })));
+    let suspended = core.suspend();
+    core.observe(Some(Box::new(notes.clone())));
+    core.resume(suspended);
+    assert!(matches!(core.next(), Some(Event::Idle { user: 2, .. })));
+    core.watcher_stop(idle).unwrap();
+    assert_eq!(core.next(), None);
+    core.end().unwrap();
+    let mut told = notes.take();
+    told.retain(|line| line.contains(" at ") || line.starts_with("end"));
+    assert_eq!(told, ["idle at 1", "end of 1"]);
+}
