@@ -1,6 +1,8 @@
 //! What the environment has a program's loops observed by.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -134,6 +136,32 @@ fn a_trace_that_cannot_be_written_is_said_and_the_program_goes_on() {
     assert!(output.status.success(), "{output:?}");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.starts_with("oxuv: OXUV_TRACE=/proc/nothing/trace: ENOENT: "), "{errors}");
+}
+
+/// Has a program run with the rights of another group.
+fn give(program: &Path) -> std::io::Result<()> {
+    chown(program, None, Some(65534))?;
+    std::fs::set_permissions(program, Permissions::from_mode(0o2755))
+}
+
+/// Whoever runs a program that has another's rights is not to have it write files with these.
+#[test]
+fn a_program_with_the_rights_of_another_user_heeds_none_of_it() {
+    let program = build::program("observed.c", Link::Static);
+    let trace = program.with_file_name("trace.json");
+    let run = || observed("", &program, "OXUV_TRACE", trace.to_str().unwrap()).output().unwrap();
+    assert!(run().status.success() && trace.exists());
+    std::fs::remove_file(&trace).unwrap();
+    // Another group is enough, and everything can be written still.
+    let id = program.with_file_name("id");
+    let given = std::fs::copy("/usr/bin/id", &id).and_then(|_| give(&id)).and_then(|()| give(&program));
+    if given.is_err() || Command::new(&id).arg("-g").output().unwrap().stdout != b"65534\n" {
+        println!("left out: no program with others' rights can be made here");
+        return;
+    }
+    let output = run();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert!(!trace.exists());
 }
 
 #[test]

@@ -59,6 +59,12 @@ fn what_could_be_read_in_two_ways_is_refused() {
         ("A: b\nC: d\r\n\r\n", "HPE_CR_EXPECTED"),
         ("A: b\rC: d\r\n\r\n", "HPE_LF_EXPECTED"),
         ("A: b\r\n\n", "HPE_CR_EXPECTED"),
+        // The end of a head is the same for all.
+        ("A: b\r\n\rGET / HTTP/1.1\r\n\r\n", "HPE_LF_EXPECTED"),
+        (" Content-Length: 1\r\n\r\n", "HPE_INVALID_HEADER_TOKEN"),
+        ("Content\rLength: 1\r\n\r\n", "HPE_LF_EXPECTED"),
+        ("Transfer-Encoding: chunked \x0b\r\n\r\n", "HPE_INVALID_HEADER_TOKEN"),
+        ("Transfer-Encoding:\r\n chunked\r\n\r\n", "HPE_INVALID_HEADER_TOKEN"),
         ("A: \x01\r\n\r\n", "HPE_INVALID_HEADER_TOKEN"),
         ("A: \0\r\n\r\n", "HPE_INVALID_HEADER_TOKEN"),
         ("no colon\r\n\r\n", "HPE_INVALID_HEADER_TOKEN"),
@@ -85,6 +91,14 @@ fn what_could_be_read_in_two_ways_is_refused() {
     ] {
         assert_eq!(requests(first.as_bytes()), [code], "{first:?}");
     }
+}
+
+#[test]
+fn spaces_around_a_value_are_not_a_part_of_it() {
+    assert_eq!(
+        requests(b"POST / HTTP/1.1\r\nA:\t b \t\r\nTransfer-Encoding: \tchunked \r\n\r\n0\r\n\r\n"),
+        ["19 / alive A=b|Transfer-Encoding=chunked", "end"]
+    );
 }
 
 #[test]
