@@ -1,7 +1,7 @@
 //! The contestants that are in this binary: their workloads by name, and what each has to tell at its end.
 
 use std::io::{self, Write, stdout};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -59,6 +59,15 @@ fn peak_memory() -> io::Result<usize> {
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
     let kilobytes: Option<usize> = kilobytes.and_then(|number| number.parse().ok());
     Ok(kilobytes.ok_or(io::ErrorKind::InvalidData)? * 1024)
+}
+
+/// A listener for those who take one of the standard library, whose own backlog is shorter. The client knows it already.
+pub(crate) fn std_listener() -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(ANY_PORT)?;
+    rustix::net::listen(&listener, BACKLOG)?;
+    listener.set_nonblocking(true)?;
+    tell_port(listener.local_addr()?.port())?;
+    Ok(listener)
 }
 
 /// Tells the client where the server listens.

@@ -2,23 +2,22 @@
 
 use std::cell::Cell;
 use std::io;
-use std::net::UdpSocket as StdUdpSocket;
+use std::net::{TcpListener as StdTcpListener, UdpSocket as StdUdpSocket};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv::fs::task as fs;
 use oxuv::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
-use oxuv::task::{spawn_blocking, spawn_local, yield_now};
+use oxuv::task::{spawn_blocking, spawn_local};
 use oxuv::time::{Instant, Sleep, sleep};
 use oxuv::{Command, Loop, Pipe, Stdio, Tcp, Udp};
 
 use crate::pool::{LARGE, PIECE, large_offset, path};
-use crate::program::{ANY_PORT, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::program::{ANY_PORT, BACKLOG, Program, ROOM, Spent, standard_input, tell_port, timed_section};
 use crate::sleeps::{self, Sleeper};
 
 pub(crate) const PROGRAMS: &[Program] = &[
-    ("turn", |_, operations| turn(operations)),
     ("timer-insert", |timers, operations| sleeps::insert(&Loop::new()?, timers, operations)),
     ("timer-fire", |timers, operations| sleeps::fire(&Loop::new()?, timers, operations)),
     ("timer-cancel", |timers, operations| sleeps::cancel(&Loop::new()?, timers, operations)),
@@ -36,19 +35,6 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("pool-open", open),
     ("spawn", spawn),
 ];
-
-/// Tasks run twice a turn: before the loop looks for events, and after it.
-fn turn(operations: usize) -> io::Result<Spent> {
-    let lp = Loop::new()?;
-    timed_section(|| {
-        lp.block_on(async {
-            for _ in 0..2 * operations {
-                yield_now().await;
-            }
-            Ok(())
-        })
-    })
-}
 
 impl Sleeper for Loop {
     type Sleep = Sleep;
@@ -69,8 +55,13 @@ impl Sleeper for Loop {
 /// A server, and what it does.
 fn serve(what: impl AsyncFnOnce(TcpListener) -> io::Result<()>) -> io::Result<Spent> {
     let lp = Loop::new()?;
-    let listener = lp.block_on(TcpListener::bind(ANY_PORT))?;
-    tell_port(listener.local_addr()?.port())?;
+    let socket = StdTcpListener::bind(ANY_PORT)?;
+    let tcp = Tcp::new(&lp)?;
+    tcp.open(socket.try_clone()?)?;
+    let listener = TcpListener::from_handle(&tcp)?;
+    // Its own backlog is shorter.
+    rustix::net::listen(&socket, BACKLOG)?;
+    tell_port(socket.local_addr()?.port())?;
     timed_section(|| lp.block_on(what(listener)))
 }
 

@@ -7,7 +7,7 @@ use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
 use monoio::net::{TcpListener, UnixStream};
 use monoio::{Driver, IoUringDriver, LegacyDriver, Runtime, RuntimeBuilder};
 
-use crate::program::{ANY_PORT, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::program::{Program, ROOM, Spent, standard_input, std_listener, timed_section};
 
 pub(crate) const ON_RING: &[Program] = &[
     ("echo-write", |connections, _| echo(ring()?, connections)),
@@ -36,8 +36,8 @@ fn serve<D: Driver>(
     mut runtime: Runtime<D>,
     what: impl AsyncFnOnce(TcpListener) -> io::Result<()>,
 ) -> io::Result<Spent> {
-    let listener = runtime.block_on(async { TcpListener::bind(ANY_PORT) })?;
-    tell_port(listener.local_addr()?.port())?;
+    let listener = std_listener()?;
+    let listener = runtime.block_on(async { TcpListener::from_std(listener) })?;
     timed_section(|| runtime.block_on(what(listener)))
 }
 

@@ -1,7 +1,7 @@
 //! The workloads on tokio, with its runtime of one thread.
 
 use std::io;
-use std::net::{TcpListener as StdTcpListener, TcpStream as StdTcpStream, UdpSocket as StdUdpSocket};
+use std::net::{TcpStream as StdTcpStream, UdpSocket as StdUdpSocket};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::pin::Pin;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::task::{unconstrained, yield_now};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::on_tokio_threads::{open, read, spawn, stat, work_of_nothing};
-use crate::program::{ANY_PORT, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::program::{Program, ROOM, Spent, standard_input, std_listener, timed_section};
 use crate::sleeps::{self, Sleeper};
 
 pub(crate) const PROGRAMS: &[Program] = &[
@@ -73,9 +73,7 @@ impl Sleeper for Runtime {
 /// A server, and what it does.
 fn serve(what: impl AsyncFnOnce(TcpListener) -> io::Result<()>) -> io::Result<Spent> {
     let runtime = runtime()?;
-    let listener = StdTcpListener::bind(ANY_PORT)?;
-    tell_port(listener.local_addr()?.port())?;
-    listener.set_nonblocking(true)?;
+    let listener = std_listener()?;
     let listener = runtime.block_on(async { TcpListener::from_std(listener) })?;
     timed_section(|| runtime.block_on(what(listener)))
 }
