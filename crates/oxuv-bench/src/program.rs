@@ -18,6 +18,9 @@ pub(crate) const BACKLOG: i32 = 4096;
 /// What fits into the buffers for what is read.
 pub(crate) const ROOM: usize = 64 * 1024;
 
+/// The same where memory is measured: that of the loop, not that of what a task keeps for itself.
+pub(crate) const LITTLE_ROOM: usize = 64;
+
 /// Runs a program, then prints the nanoseconds that its measured sections took, of CPU time and of time, and the most
 /// memory that it had, in bytes.
 pub(crate) fn run(contestant: &str, name: &str, handles: usize, operations: usize) -> Result<(), String> {

@@ -14,7 +14,7 @@ use oxuv::time::{Instant, Sleep, sleep};
 use oxuv::{Command, Loop, Pipe, Stdio, Tcp, Udp};
 
 use crate::pool::{LARGE, PIECE, large_offset, path};
-use crate::program::{ANY_PORT, BACKLOG, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::program::{ANY_PORT, BACKLOG, LITTLE_ROOM, Program, ROOM, Spent, standard_input, tell_port, timed_section};
 use crate::sleeps::{self, Sleeper};
 
 pub(crate) const PROGRAMS: &[Program] = &[
@@ -22,7 +22,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("timer-fire", |timers, operations| sleeps::fire(&Loop::new()?, timers, operations)),
     ("timer-cancel", |timers, operations| sleeps::cancel(&Loop::new()?, timers, operations)),
     ("timer-rearm", |timers, operations| sleeps::put_off(&Loop::new()?, timers, operations)),
-    ("echo-write", |connections, _| echo(connections)),
+    ("echo-write", |connections, _| echo(connections, ROOM)),
+    ("echo-idle", |connections, _| echo(connections, LITTLE_ROOM)),
     ("accept", |_, operations| accept(operations)),
     ("pipe-echo", |_, _| pipe_echo()),
     ("pipe-pump", |_, operations| pipe_pump(operations)),
@@ -65,12 +66,12 @@ fn serve(what: impl AsyncFnOnce(TcpListener) -> io::Result<()>) -> io::Result<Sp
     timed_section(|| lp.block_on(what(listener)))
 }
 
-fn echo(connections: usize) -> io::Result<Spent> {
+fn echo(connections: usize, room: usize) -> io::Result<Spent> {
     serve(async |listener| {
         let mut clients = Vec::with_capacity(connections);
         for _ in 0..connections {
             let (stream, _) = listener.accept().await?;
-            clients.push(spawn_local(answer(stream)));
+            clients.push(spawn_local(answer(stream, room)));
         }
         for client in clients {
             client.await??;
@@ -81,8 +82,8 @@ fn echo(connections: usize) -> io::Result<Spent> {
 
 /// Answers until the other end hangs up; the streams of TCP and of pipes are two types.
 macro_rules! answer_all {
-    ($stream:expr) => {{
-        let mut room = vec![0; ROOM];
+    ($stream:expr, $room:expr) => {{
+        let mut room = vec![0; $room];
         loop {
             match $stream.read(&mut room).await? {
                 0 => return io::Result::Ok(()),
@@ -103,8 +104,8 @@ macro_rules! pump {
     }};
 }
 
-async fn answer(stream: TcpStream) -> io::Result<()> {
-    answer_all!(stream)
+async fn answer(stream: TcpStream, room: usize) -> io::Result<()> {
+    answer_all!(stream, room)
 }
 
 fn accept(operations: usize) -> io::Result<Spent> {
@@ -125,7 +126,7 @@ fn open_pipe(lp: &Loop) -> io::Result<UnixStream> {
 fn pipe_echo() -> io::Result<Spent> {
     let lp = Loop::new()?;
     let stream = open_pipe(&lp)?;
-    timed_section(|| lp.block_on(async { answer_all!(stream) }))
+    timed_section(|| lp.block_on(async { answer_all!(stream, ROOM) }))
 }
 
 fn pipe_pump(operations: usize) -> io::Result<Spent> {

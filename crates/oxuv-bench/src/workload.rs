@@ -175,10 +175,10 @@ impl Workload {
         memory(
             "memory-connection",
             "an idle connection",
-            "echo-write",
+            "echo-idle",
             100,
-            2000,
-            Some(Traffic::Connections { connections: 2000, size: 64, depth: 1 }),
+            8000,
+            Some(Traffic::Connections { connections: 8000, size: 64, depth: 1 }),
         ),
         memory("memory-timer", "a timer", "timer-insert", 10_000, 210_000, None),
     ];

@@ -15,6 +15,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("turn", |_, operations| turn(operations)),
     ("async", |_, operations| wake(operations)),
     ("echo-write", |connections, _| echo(connections)),
+    ("echo-idle", |connections, _| echo(connections)),
     ("accept", |_, operations| accept(operations)),
     ("pipe-echo", |_, _| pipe_echo()),
     ("pipe-pump", |_, operations| {
