@@ -2,10 +2,11 @@
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use oxuv_core::kernel::Kernel;
 use oxuv_core::{AsyncSender, Errno, Key};
+use oxuv_os::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use oxuv_os::sync::{UnsafeCell, yield_now};
 
 use crate::handle;
 use crate::loop_::{User, guard, kernel, with};
@@ -21,7 +22,7 @@ pub struct uv_async_t {
     pub handle: uv_handle_t,
     pub(crate) async_cb: uv_async_cb,
     /// There from init to `uv_close`.
-    sender: MaybeUninit<Sender>,
+    sender: UnsafeCell<MaybeUninit<Sender>>,
     sends: AtomicU32,
 }
 
@@ -54,7 +55,7 @@ pub unsafe extern "C-unwind" fn uv_async_init(
         };
         handle::init(handle.cast(), loop_, UV_ASYNC, key);
         (*handle).async_cb = async_cb;
-        (&raw mut (*handle).sender).write(MaybeUninit::new(sender));
+        (&raw mut (*handle).sender).write(UnsafeCell::new(MaybeUninit::new(sender)));
         (&raw mut (*handle).sends).write(AtomicU32::new(0));
     }
     0
@@ -107,7 +108,7 @@ unsafe fn send(handle: *mut uv_async_t) -> c_int {
             }
         }
         // EINVAL: closed by somebody who has not told this handle; nobody will run the callback.
-        let _ = (*handle).sender.assume_init_ref().send();
+        let _ = (*handle).sender.with(|sender| (*sender).assume_init_ref().send());
         sends.fetch_sub(SENDING, Release);
     }
     0
@@ -149,8 +150,8 @@ pub(crate) unsafe fn close(handle: *mut uv_async_t) {
     unsafe {
         (*handle).sends.fetch_or(SENT, AcqRel);
         while (*handle).sends.load(Acquire) >= SENDING {
-            std::thread::yield_now();
+            yield_now();
         }
-        guard(|| (*handle).sender.assume_init_drop());
+        guard(|| (*handle).sender.with_mut(|sender| (*sender).assume_init_drop()));
     }
 }

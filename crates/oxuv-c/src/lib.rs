@@ -31,7 +31,6 @@ mod getnameinfo;
 mod handle;
 mod if_name;
 #[cfg(not(miri))]
-mod inquiry;
 mod job;
 mod kinds;
 #[path = "loop.rs"]

@@ -55,7 +55,7 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
                 call_watcher(user);
             } else if let Some(event) = next(loop_, run, mode) {
                 call(loop_, event);
-            } else {
+            } else if (*(*loop_).core).is_over() {
                 break;
             }
         }
@@ -68,8 +68,8 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
     }
 }
 
-/// The next event that is not another watcher's; `None` when the run of this number is over. A callback may have begun another
-/// one, and have caught what left it.
+/// The next event that is no watcher's; `None` where it is theirs, or the run of this number is over. A callback may have begun
+/// another one, and have caught what left it.
 ///
 /// # Safety
 /// `loop_` has its core.
@@ -99,12 +99,8 @@ unsafe fn next(loop_: *mut uv_loop_t, run: u32, mode: Mode) -> Option<Event<User
 #[inline]
 unsafe fn call_watcher(user: User) {
     let watcher: *mut uv_watcher_t = user.0.cast();
-    // SAFETY: the handle is valid, and of this layout whatever of the three it is.
-    unsafe {
-        if let Some(cb) = (*watcher).watcher_cb {
-            cb(watcher);
-        }
-    }
+    // SAFETY: the handle is valid, and of this layout whatever of the three it is. It is started, so it has a callback.
+    unsafe { (*watcher).watcher_cb.unwrap_unchecked()(watcher) }
 }
 
 /// Calls the callback of an event.

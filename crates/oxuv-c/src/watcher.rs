@@ -1,11 +1,12 @@
 //! Idle, prepare and check: the handles that run in each turn.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint};
 
 use oxuv_core::{Errno, Key, Result};
 
-use crate::handle::{self, with_open};
-use crate::loop_::{Loop, User, with};
+use crate::error::code;
+use crate::handle::{self, CLOSING, with_open};
+use crate::loop_::{Loop, User, with, with_core};
 use crate::types::{
     UV_CHECK, UV_IDLE, UV_PREPARE, uv_check_cb, uv_check_t, uv_handle_type, uv_idle_cb, uv_idle_t, uv_loop_t,
     uv_prepare_cb, uv_prepare_t, uv_watcher_cb, uv_watcher_t,
@@ -124,22 +125,27 @@ unsafe fn init(
     0
 }
 
+/// Flag of a watcher: it is started. The core knows it, too; but programs start and stop these in each turn, mostly for
+/// nothing.
+const STARTED: c_uint = 4;
+
 /// # Safety
 /// As for [`uv_idle_start`].
 #[inline]
 unsafe fn start(watcher: *mut uv_watcher_t, cb: uv_watcher_cb) -> c_int {
     // SAFETY: a handle that was started is memory to write to.
     unsafe {
-        let started = with_open(watcher.cast(), |core, key| match cb {
-            Some(_) => core.watcher_start(key),
-            None if core.is_active(key) => Ok(false),
-            None => Err(Errno::EINVAL),
-        });
-        match started {
-            Ok(true) => (*watcher).watcher_cb = cb,
-            Ok(false) => {}
-            Err(error) => return error.code(),
+        if (*watcher).handle.flags & (STARTED | CLOSING) == STARTED {
+            return 0;
         }
+        if cb.is_none() {
+            return Errno::EINVAL.code();
+        }
+        if let Err(error) = with_open(watcher.cast(), |core, key| core.watcher_start(key)) {
+            return error.code();
+        }
+        (*watcher).handle.flags |= STARTED;
+        (*watcher).watcher_cb = cb;
     }
     0
 }
@@ -148,6 +154,14 @@ unsafe fn start(watcher: *mut uv_watcher_t, cb: uv_watcher_cb) -> c_int {
 /// As for [`uv_idle_stop`].
 #[inline]
 unsafe fn stop(watcher: *mut uv_watcher_t) -> c_int {
-    // SAFETY: the same is asked of our caller.
-    unsafe { handle::stop(watcher.cast(), |core, key| core.watcher_stop(key)) }
+    // SAFETY: a handle that was started is memory to write to.
+    unsafe {
+        if (*watcher).handle.flags & (STARTED | CLOSING) != STARTED {
+            return if (*watcher).handle.key == 0 { Errno::EINVAL.code() } else { 0 };
+        }
+        (*watcher).handle.flags &= !STARTED;
+        // It is open, and so is its loop.
+        let key = handle::key(watcher.cast());
+        code(with_core((*watcher).handle.r#loop, |core| core.watcher_stop(key)))
+    }
 }

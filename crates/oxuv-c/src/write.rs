@@ -1,6 +1,7 @@
 //! Writing to a stream, and shutting it down.
 
 use std::ffi::{c_char, c_int, c_uint};
+use std::io::IoSlice;
 use std::ptr::{copy_nonoverlapping, null_mut};
 use std::slice;
 
@@ -107,6 +108,18 @@ impl Buffers for Bufs {
     #[inline]
     fn total(&self) -> Option<usize> {
         Some(self.total as usize)
+    }
+
+    /// The array is the kernel's own form of it.
+    #[inline]
+    fn slices(&self) -> Option<&[IoSlice<'_>]> {
+        // SAFETY: the array is valid as `get` says. An `IoSlice` is laid out as a `iovec`, and so is a `uv_buf_t`; one may be
+        // looked at as a slice of bytes, so it has an address.
+        unsafe {
+            let bufs = slice::from_raw_parts(self.array, self.count());
+            let all_are_somewhere = bufs.iter().all(|buf| !buf.base.is_null());
+            all_are_somewhere.then(|| slice::from_raw_parts(self.array.cast(), self.count()))
+        }
     }
 
     /// Programs see in the handle how much is queued, and in the request how much of it is sent.

@@ -1,7 +1,6 @@
 //! Async handles: waking the loop from other threads and from signal handlers.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Release};
-
+use oxuv_os::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Release};
 use oxuv_os::{Errno, Result, Shared};
 
 use crate::kernel::{Kernel, Wake};
@@ -145,7 +144,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn async_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
         let state = self.mailbox.states.insert(Some(Shared::new(AtomicU32::new(0))?))?;
-        let key = self.slots.insert(Kind::Async, state, user);
+        let key = self.add_handle(Kind::Async, state, user);
         self.slots.insert_at_walk::<PHASE>(Walk::Asyncs, List::Async, key.index);
         self.set_active(key.index);
         Ok(key)
@@ -188,11 +187,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.walk(Walk::Asyncs, List::Async);
     }
 
+    /// The next of what an open mailbox has.
     #[inline]
     pub(crate) fn next_async(&mut self) -> Option<Event<U>> {
-        if !self.mailbox.is_open {
-            return None;
-        }
         if self.mailbox.has_jobs
             && let Some(event) = self.next_job()
         {

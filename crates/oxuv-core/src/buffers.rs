@@ -1,5 +1,7 @@
 //! The memory that a write sends from.
 
+use std::io::IoSlice;
+
 /// One or more byte buffers in a row.
 ///
 /// A write that the kernel does not take at once stays with the core, and its buffers with it, until the write's
@@ -15,6 +17,12 @@ pub trait Buffers {
     /// The number of bytes in all buffers, `None` when it overflows.
     fn total(&self) -> Option<usize> {
         (0..self.count()).try_fold(0_usize, |total, nth| total.checked_add(self.get(nth).len()))
+    }
+
+    /// All of them in the form in which the kernel takes them, if they lie so in memory.
+    #[inline]
+    fn slices(&self) -> Option<&[IoSlice<'_>]> {
+        None
     }
 
     /// So many more bytes are sent, of a write that is kept. For a front that shows its user how far a write is.
@@ -65,6 +73,10 @@ impl<T: AsRef<[u8]>> Buffers for Many<&[T]> {
 impl<B: Buffers + ?Sized> Buffers for Box<B> {
     fn count(&self) -> usize {
         (**self).count()
+    }
+
+    fn slices(&self) -> Option<&[IoSlice<'_>]> {
+        (**self).slices()
     }
 
     fn note_sent(&self, bytes: usize) {

@@ -1,6 +1,6 @@
 //! The core itself: its parts, its clock, and the questions about the whole loop.
 
-use std::num::Wrapping;
+use std::num::{NonZeroU64, Wrapping};
 
 use oxuv_os::tty::Modes;
 use oxuv_os::{Errno, Result};
@@ -11,7 +11,7 @@ use crate::fs_poll::FsPoll;
 use crate::job::Jobs;
 use crate::kernel::Kernel;
 use crate::metrics::Counts;
-use crate::observe::Observer;
+use crate::observe::Observing;
 use crate::pending::Pending;
 use crate::poll::Poll;
 use crate::process::Processes;
@@ -60,7 +60,9 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) now: u64,
     /// `now` rounded down to the grain.
     pub(crate) time: u64,
-    grain: u64,
+    /// `time` is that until here; 0 where there is no grain to speak of.
+    next_time: u64,
+    grain: NonZeroU64,
     pub(crate) timers: Timers,
     pub(crate) pending: Pending,
     /// Terminals that were put in a mode. Before the streams, whose descriptors they need when they are dropped.
@@ -79,7 +81,7 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) changes: Changes<K::Fd>,
     pub(crate) fs_polls: Slab<FsPoll>,
     pub(crate) signals: Signals,
-    pub(crate) observing: Option<Box<dyn Observer<U>>>,
+    pub(crate) observing: Option<Observing<U>>,
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -88,9 +90,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// EINVAL for a grain of 0, ENOMEM.
     pub fn new(kernel: K, config: Config) -> Result<Self> {
-        if config.grain == 0 {
-            return Err(Errno::EINVAL);
-        }
+        let grain = NonZeroU64::new(config.grain).ok_or(Errno::EINVAL)?;
         let mailbox = Mailbox::new(kernel.waker())?;
         let mut core = Core {
             kernel,
@@ -103,7 +103,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             counts: Counts::new()?,
             now: 0,
             time: 0,
-            grain: config.grain,
+            next_time: 0,
+            grain,
             timers: Timers::default(),
             pending: Pending::default(),
             terminals: Vec::new(),
@@ -148,15 +149,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn update_time(&mut self) {
         self.now = self.kernel.now();
-        if self.grain == 1 {
-            self.time = self.now;
+        if self.now < self.next_time {
             return;
         }
-        // Most of the time no grain has passed, or one: that saves the division.
-        let passed = self.now - self.time;
-        if passed >= self.grain {
-            self.time += if passed - self.grain < self.grain { self.grain } else { passed - passed % self.grain };
+        if self.grain == NonZeroU64::MIN {
+            self.time = self.now;
+        } else {
+            self.pass_grains();
         }
+    }
+
+    #[inline(never)]
+    fn pass_grains(&mut self) {
+        self.time = self.now - self.now % self.grain;
+        self.next_time = self.time.saturating_add(self.grain.get());
     }
 
     /// True while a run would have something to do: an active referenced handle, a request, a handle to be closed,

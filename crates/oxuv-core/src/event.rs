@@ -2,9 +2,9 @@
 
 use oxuv_os::Result;
 
-use crate::Key;
 use crate::fs_event::FsEvents;
 use crate::kernel::{Exit, Readiness};
+use crate::{Key, Kind};
 
 /// How long a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,4 +81,16 @@ pub enum Event<U> {
     FsPoll { key: Key, user: U, result: Result<()> },
     /// A handle is closed; its key is stale. Nothing will be heard of it again. Phase: closing.
     Closed { key: Key, user: U },
+}
+
+impl<U> Event<U> {
+    /// That of an idle, prepare or check handle.
+    #[inline]
+    pub(crate) fn of_watcher(key: Key, kind: Kind, user: U) -> Event<U> {
+        match kind {
+            Kind::Idle => Event::Idle { key, user },
+            Kind::Prepare => Event::Prepare { key, user },
+            _ => Event::Check { key, user },
+        }
+    }
 }

@@ -13,6 +13,7 @@ use crate::fs_event_told::Told;
 use crate::fs_event_tree::{Look, Scan, Tree};
 use crate::fs_poll::owned;
 use crate::kernel::{CHANGES, Kernel, Only, Readiness};
+use crate::poll::Care;
 use crate::slab::Slab;
 use crate::slots::flag;
 use crate::{Buffers, Core, Key, Kind};
@@ -127,7 +128,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.reserve()?;
         self.changes.told.reserve(self.changes.handles.len() + 1)?;
         let state = self.changes.handles.insert(FsEvent::default())?;
-        Ok(self.slots.insert(Kind::FsEvent, state, user))
+        Ok(self.add_handle(Kind::FsEvent, state, user))
     }
 
     /// Whether the next start is also about everything beneath a directory. No at first.
@@ -210,7 +211,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let Some(path) = handle.path.take() else { continue };
             if let Err(error) = opened.and_then(|()| self.watch_path(key.index, path)) {
                 self.changes.told.fail(key, error);
-                (self.watches.has_changes, self.poll.is_careful) = (true, true);
+                (self.watches.has_changes, self.poll.care) = (true, Care::Look);
             }
         }
     }

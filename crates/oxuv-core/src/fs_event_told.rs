@@ -10,6 +10,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::fs_event::{FsEvents, Listener};
 use crate::kernel::Kernel;
+use crate::poll::Care;
 use crate::slots::flag;
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -132,7 +133,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn begin_changes(&mut self) {
         self.changes.told.may_read = true;
         self.go_on_with_changes();
-        (self.watches.has_changes, self.poll.is_careful) = (true, true);
+        (self.watches.has_changes, self.poll.care) = (true, Care::Look);
     }
 
     /// A turn begins to tell of changes.

@@ -225,3 +225,15 @@ fn in_a_child_it_looks_anew() {
     write(bed.place.join("file"), "22").unwrap();
     assert_eq!(bed.told_in(100), [(1, Ok(()), Some(1), Some(2))]);
 }
+
+#[test]
+fn simulated_files_are_looked_at_where_there_are_any() {
+    let mut bed = Bed::new("simulated-looks");
+    bed.sim.make_file("/file").and_then(|()| bed.sim.make_file("/other")).unwrap();
+    assert_eq!(bed.core.fs_poll_start(bed.watch, c"/file", MS), Ok(true));
+    assert_eq!(bed.told_in(10), []);
+    bed.sim.write_file("/file").unwrap();
+    assert_eq!(bed.told_in(10), [(1, Ok(()), Some(0), Some(1))]);
+    bed.sim.remove("/file").unwrap();
+    assert_eq!(bed.told_in(10), [(1, Err(Errno::ENOENT), Some(1), None)]);
+}

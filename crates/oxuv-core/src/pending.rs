@@ -4,7 +4,7 @@ use oxuv_os::Result;
 
 use crate::kernel::Kernel;
 use crate::slots::Slot;
-use crate::stream::{Stream, StreamFlags};
+use crate::stream::{Stage, Stream, StreamFlags};
 use crate::udp::UdpFlags;
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -126,17 +126,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         has_some
     }
 
-    #[inline]
+    #[inline(always)] // As `Core::advance`.
     pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {
-        match self.next_step() {
-            None if self.pending.at == self.pending.end => None,
-            None => self.next_of_round(),
-            event => event,
-        }
-    }
-
-    fn next_of_round(&mut self) -> Option<Event<U>> {
         loop {
+            if self.step.stage != Stage::None
+                && let Some(event) = self.next_step()
+            {
+                return Some(event);
+            }
             let key = self.pending.next()?;
             let event = match self.slots.get(key) {
                 Some(&Slot { kind, state, .. }) if kind.is_stream() => {
@@ -153,10 +150,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 }
                 _ => continue,
             };
-            if event.is_some() {
-                return event;
-            }
-            let event = self.next_step();
             if event.is_some() {
                 return event;
             }

@@ -4,7 +4,20 @@ use oxuv_os::Errno;
 
 use crate::kernel::{BATCH, CHANGES, Kernel, Ready, WAKE};
 use crate::slots::{List, Slot};
+use crate::stream::Stage;
 use crate::{Buffers, Core, Event, Key, Kind};
+
+/// What a poll phase has to do besides to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Care {
+    /// Nothing.
+    #[default]
+    None,
+    /// The idle time is to be measured.
+    Measure,
+    /// To look for all that there may be.
+    Look,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Poll {
@@ -19,7 +32,7 @@ pub(crate) struct Poll {
     deadline: Option<u64>,
     /// There may be something to do besides to wait. Whatever is to be done sets it, so that turns that have nothing look
     /// at this alone; it is reckoned anew by the phase that has looked at all.
-    pub(crate) is_careful: bool,
+    pub(crate) care: Care,
     /// The front has work of its own to do: the next wait is none.
     skips_wait: bool,
     /// Why the kernel can wait no more.
@@ -41,34 +54,35 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn poll_timeout(&mut self) -> Option<u64> {
         let has_work = self.turn.stop
             || !self.waits_for_something()
-            || !self.slots.is_empty(List::Idle)
             || !self.pending.is_empty()
-            || !self.slots.is_empty(List::Closing);
+            || !self.slots.are_empty(List::Idle, List::Closing);
         if has_work {
             return Some(0);
         }
-        self.timers.heap.first()?;
         self.timers.first_due().map(|due| due.saturating_sub(self.now).min(LONGEST))
     }
 
     /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.
-    #[inline]
+    #[inline(always)] // As `Core::advance`.
     pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
         self.poll.batches = BATCHES;
-        debug_assert!(self.poll.is_careful || !self.must_be_careful());
-        if self.poll.is_careful {
+        if self.poll.care == Care::Look {
             return self.poll_with_care(timeout);
         }
+        debug_assert!(!self.must_look());
         self.set_deadline(timeout);
-        self.wait_now(timeout);
+        match self.poll.care {
+            Care::None => self.wait_now(timeout),
+            _ => self.wait_measured(timeout),
+        }
         self.poll.len > 0
     }
 
-    /// True if there is something to do besides to wait.
-    fn must_be_careful(&self) -> bool {
+    /// True if there is something to do besides to wait, and to measure that.
+    fn must_look(&self) -> bool {
         let has_some = self.watches.must_look_after() || self.processes.have_ended();
-        has_some || self.mailbox.needs_a_look() || self.counts.measures_idle || self.is_observed()
+        has_some || self.mailbox.needs_a_look() || self.is_observed()
     }
 
     /// As [`Core::poll`], when there is more to it than to wait.
@@ -99,7 +113,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.mailbox.needs_a_look() {
             self.open_mailbox();
         }
-        self.poll.is_careful = self.must_be_careful() || self.signals.are_due();
+        self.poll.care = match self.counts.measures_idle {
+            _ if self.must_look() || self.signals.are_due() => Care::Look,
+            true => Care::Measure,
+            false => Care::None,
+        };
         self.poll.len > 0 || self.mailbox.is_open() || self.watches.must_tell() || self.processes.have_ended()
     }
 
@@ -112,13 +130,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Has the next poll phase look for events without waiting: for a front that has something to do besides.
     pub fn skip_wait(&mut self) {
         self.poll.skips_wait = true;
-        self.poll.is_careful = true;
+        self.poll.care = Care::Look;
     }
 
     /// Has the mailbox opened in the next poll phase although nobody rings.
     pub(crate) fn have_mailbox_opened(&mut self) {
         self.mailbox.look_again();
-        self.poll.is_careful = true;
+        self.poll.care = Care::Look;
     }
 
     #[inline]
@@ -127,12 +145,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The next event of the batch under way, or of another one where that is called for.
+    #[inline(always)] // As `Core::advance`.
     pub(crate) fn next_ready(&mut self) -> Option<Event<U>> {
         loop {
-            if let Some(event) = self.next_step() {
+            if self.step.stage != Stage::None
+                && let Some(event) = self.next_step()
+            {
                 return Some(event);
             }
-            if let Some(event) = self.next_async() {
+            if self.mailbox.is_open()
+                && let Some(event) = self.next_async()
+            {
                 return Some(event);
             }
             if self.watches.has_changes
@@ -146,7 +169,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 if let Some(event) = self.dispatch(ready) {
                     return Some(event);
                 }
-            } else if self.poll.is_careful
+            } else if self.poll.care == Care::Look
                 && let Some(event) = self.next_of_the_last()
             {
                 return Some(event);
@@ -164,23 +187,26 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Waits once more where that is called for: after a full batch, or when no event concerned anybody and there is
     /// time left. False when the phase is over.
-    #[inline]
+    #[inline(always)] // As `Core::advance`.
     fn wait_again(&mut self) -> bool {
         let events = std::mem::take(&mut self.poll.events);
         self.counts.add(events);
-        if self.poll.len == 0 {
+        if events == 0 {
+            return self.poll.len > 0 && self.wait_for_the_rest();
+        }
+        self.poll.len == BATCH && self.wait_for_more()
+    }
+
+    /// The batch was full: there may be more.
+    #[cold]
+    fn wait_for_more(&mut self) -> bool {
+        if self.poll.batches <= 1 {
             return false;
         }
-        if events > 0 {
-            if self.poll.len < BATCH || self.poll.batches <= 1 {
-                return false;
-            }
-            self.poll.batches -= 1;
-            self.poll.deadline = Some(0);
-            self.wait(Some(0));
-            return self.poll.len > 0;
-        }
-        self.wait_for_the_rest()
+        self.poll.batches -= 1;
+        self.poll.deadline = Some(0);
+        self.wait(Some(0));
+        self.poll.len > 0
     }
 
     /// No event of the batch has concerned anybody: waits for the rest of the time.
@@ -201,9 +227,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// As [`Core::wait`], and sees whether events were there before.
-    #[cold]
+    #[inline(never)]
     fn wait_measured(&mut self, timeout: Option<u64>) {
-        self.wait(Some(0));
+        if self.is_observed() {
+            self.wait(Some(0))
+        } else {
+            self.wait_now(Some(0))
+        }
         self.counts.were_waiting = self.poll.len > 0;
         if self.poll.len == 0 && timeout != Some(0) && self.poll.fault.is_none() {
             self.wait(timeout);
@@ -219,7 +249,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     #[inline]
-    pub(crate) fn wait_unobserved(&mut self, timeout: Option<u64>) {
+    fn wait_unobserved(&mut self, timeout: Option<u64>) {
         let is_measured = self.counts.measures_idle && timeout != Some(0);
         if is_measured {
             // The loop's time is that of before this turn's callbacks.
@@ -232,7 +262,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     #[inline(always)] // Of its two callers one is in every turn.
-    fn wait_now(&mut self, timeout: Option<u64>) {
+    pub(crate) fn wait_now(&mut self, timeout: Option<u64>) {
         self.poll.at = 0;
         let waited = self.kernel.wait(timeout);
         self.update_time();
@@ -262,7 +292,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Begins to work off one event; it may return the first of its events at once.
-    #[inline]
+    #[inline(always)] // As `Core::advance`.
     fn dispatch(&mut self, Ready { token, readiness }: Ready) -> Option<Event<U>> {
         let key = Key::from_u64(token);
         match self.slots.get(key) {
@@ -303,7 +333,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn abandon_poll(&mut self) {
         // A wake-up among them is not said again.
         self.mailbox.abandon(self.poll.at < self.poll.len);
-        self.poll.is_careful = true;
+        self.poll.care = Care::Look;
         self.abandon_signals();
         (self.poll.at, self.poll.len) = (0, 0);
         self.counts.add(std::mem::take(&mut self.poll.events));

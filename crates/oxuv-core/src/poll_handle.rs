@@ -3,6 +3,7 @@
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Readiness};
+use crate::poll::Care;
 use crate::watch::Watch;
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -20,7 +21,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.reserve()?;
         self.watches.reserve(self.watchers() + 1, number)?;
         let state = self.polls.insert(Watch::new(number))?;
-        Ok(self.slots.insert(Kind::Poll, state, user))
+        Ok(self.add_handle(Kind::Poll, state, user))
     }
 
     /// Waits for any of `interest`, anew if it was started before; of nothing, it stops. [`Event::Poll`] comes in each
@@ -68,7 +69,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let key = self.slots.key(index);
         if !self.watches.failed.contains(&key) {
             self.watches.failed.push(key);
-            self.poll.is_careful = true;
+            self.poll.care = Care::Look;
         }
     }
 

@@ -12,6 +12,7 @@ use oxuv_os::signal::KILL;
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Command, Exit, Kernel, Medium, Readiness, Slot};
+use crate::poll::Care;
 use crate::slab::Slab;
 use crate::slots::{Slot as Handle, flag};
 use crate::stream::StreamFlags;
@@ -146,7 +147,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn process_without_child(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
         let state = self.processes.slab.insert(Process::default())?;
-        Ok(self.slots.insert(Kind::Process, state, user))
+        Ok(self.add_handle(Kind::Process, state, user))
     }
 
     /// What the kernel is to give the child, and the connections made for it.
@@ -200,7 +201,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         let (watch, id) = (Watch::new(number.unwrap_or(-1)), K::child_id(&child));
         self.processes.slab[state] = Process { watch, child: Some(child), id, order, ..Process::default() };
-        let key = self.slots.insert(Kind::Process, state, user);
+        let key = self.add_handle(Kind::Process, state, user);
         self.set_active(key.index);
         if number.is_some() {
             self.want(key.index, Readiness::READ);
@@ -284,7 +285,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.forget_unwatched(index);
         self.processes.slab[state].exit = Some(exit);
         self.processes.ended.push(ended);
-        self.poll.is_careful = true;
+        self.poll.care = Care::Look;
         true
     }
 

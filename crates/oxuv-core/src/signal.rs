@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use oxuv_os::Result;
 
 use crate::kernel::{Kernel, Watching};
+use crate::poll::Care;
 use crate::slab::Slab;
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -109,7 +110,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let needed = self.signals.handles.bound() + 2;
         self.signals.watchers.try_reserve(needed.saturating_sub(self.signals.watchers.len()))?;
         let state = self.signals.handles.insert(Signal::default())?;
-        Ok(self.slots.insert(Kind::Signal, state, user))
+        Ok(self.add_handle(Kind::Signal, state, user))
     }
 
     /// Waits for a signal, in place of the one that the handle waits for so far. [`Event::Signal`] comes once for each time
@@ -239,7 +240,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn look_for_signals(&mut self) {
         if self.kernel.signals_have_come() || !self.signals.caught.is_empty() || self.signals.is_behind {
             self.signals.are_due = true;
-            self.poll.is_careful = true;
+            self.poll.care = Care::Look;
         }
     }
 

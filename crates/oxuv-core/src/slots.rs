@@ -261,7 +261,13 @@ impl<U: Copy + Default> Slots<U> {
     /// The slot with this key. Of a key that was never one it may be a slot of no kind.
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<&Slot<U>> {
-        self.slots.get(key.index as usize).filter(|slot| slot.generation == key.generation)
+        // Written out, as the compiler makes more of `get` and `filter`.
+        let index = key.index as usize;
+        if index < self.slots.len() && self.slots[index].generation == key.generation {
+            Some(&self.slots[index])
+        } else {
+            None
+        }
     }
 
     /// The index of the handle with this key, EINVAL if there is none (any more).
@@ -304,6 +310,12 @@ impl<U: Copy + Default> Slots<U> {
         self.occupied & list.bit() == 0 || self.front(list).is_none()
     }
 
+    /// True if both lists are empty.
+    #[inline]
+    pub(crate) fn are_empty(&self, one: List, other: List) -> bool {
+        self.occupied & (one.bit() | other.bit()) == 0 || (self.is_empty(one) && self.is_empty(other))
+    }
+
     /// As [`Slots::is_empty`], and remembers the answer.
     #[inline]
     pub(crate) fn check_empty(&mut self, list: List) -> bool {
@@ -337,8 +349,11 @@ impl<U: Copy + Default> Slots<U> {
     #[inline]
     pub(crate) fn push_front(&mut self, list: List, index: u32) {
         self.occupied |= list.bit();
-        let first = self[list as u32].links[PHASE].next;
-        self.insert_before::<PHASE>(first, index);
+        debug_assert!(self[index].links[PHASE].next == index, "the slot is in a list already");
+        let (head, first) = (list as u32, self[list as u32].links[PHASE].next);
+        self[head].links[PHASE].next = index;
+        self[first].links[PHASE].prev = index;
+        self[index].links[PHASE] = Link { next: first, prev: head };
     }
 
     #[inline]
@@ -416,15 +431,14 @@ impl<U: Copy + Default> Slots<U> {
         self.cursors[walk as usize] = self[list as u32].links[walk.set()].next;
     }
 
-    /// Begins a walk over a list, and gives the first element.
+    /// As [`Slots::walk`]. False if there is nothing to walk over.
     #[inline]
-    pub(crate) fn begin_walk(&mut self, walk: Walk, list: List) -> Option<u32> {
-        if self.check_empty(list) {
-            return None;
+    pub(crate) fn begin_walk(&mut self, walk: Walk, list: List) -> bool {
+        let has_some = !self.check_empty(list);
+        if has_some {
+            self.walk(walk, list);
         }
-        let first = self.front(list)?;
-        self.cursors[walk as usize] = self[first].links[walk.set()].next;
-        Some(first)
+        has_some
     }
 
     /// The element that the walk comes to, `None` when it is over.

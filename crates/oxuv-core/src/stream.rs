@@ -230,7 +230,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn stream_init(&mut self, kind: Kind, user: U) -> Result<Key> {
         self.stream_reserve()?;
         let state = self.streams.insert(Stream::default())?;
-        Ok(self.slots.insert(kind, state, user))
+        Ok(self.add_handle(kind, state, user))
     }
 
     /// Makes sure that the next [`Core::stream_init`] needs no memory.
@@ -274,7 +274,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Begins to work on a stream that is ready.
-    #[inline]
+    #[inline(always)] // As `Core::advance`.
     pub(crate) fn begin_step(&mut self, key: Key, state: u32, user: U, ready: Readiness) -> Option<Event<U>> {
         let stream = &self.streams[state];
         let readiness = ready & (stream.watch.wanted | Readiness::ERROR | Readiness::HANG_UP);
@@ -290,7 +290,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         let may_read = readiness.intersects(Readiness::READ | Readiness::ERROR) || stream.must_look(readiness);
         let (stage, rounds) = if may_read { (Stage::Read, ROUNDS - 1) } else { (Stage::HangUp, 0) };
-        self.step = Step { stage, rounds, readiness, key, state, reports: 0 };
+        self.step = Step { stage, rounds, readiness, key, state, reports: self.step.reports };
         if may_read && stream.is(StreamFlags::READING) {
             return Some(Event::NeedBuffer { key, user });
         }
@@ -302,7 +302,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Begins to work on a stream that was fed: something of it has completed.
-    #[inline]
+    #[inline(always)] // As `Core::advance`.
     pub(crate) fn begin_pending_step(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
         if let Some(user) = stream.take_only_sent() {
@@ -321,7 +321,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn next_step(&mut self) -> Option<Event<U>> {
         match self.step.stage {
-            Stage::None => None,
             Stage::Told => {
                 self.step.stage = Stage::None;
                 None

@@ -34,7 +34,14 @@ impl Default for Timers {
 
 impl Timers {
     /// Nanoseconds of the loop's clock at which the first timer is due.
+    #[inline]
     pub(crate) fn first_due(&mut self) -> Option<u64> {
+        let &first = self.heap.first()?;
+        if self.entry(first.timer) == first { Some(first.due) } else { self.put_first_right() }
+    }
+
+    #[inline(never)]
+    fn put_first_right(&mut self) -> Option<u64> {
         while let Some(first) = self.heap.first() {
             let wanted = self.entry(first.timer);
             if wanted == *first {
@@ -91,7 +98,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn timer_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
         let state = self.timers.insert_hidden()?;
-        let key = self.slots.insert(Kind::Timer, state, user);
+        let key = self.add_handle(Kind::Timer, state, user);
         self.timers.timers[state].slot = key.index;
         Ok(key)
     }
@@ -229,12 +236,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// Begins a pass of timers: it is about those due now, and no others.
+    /// Begins a pass of timers: it is about those due now, and no others. False if there are none.
     #[inline]
-    pub(crate) fn begin_timers(&mut self) {
-        if self.timers.heap.first().is_some_and(|first| first.due <= self.now) {
+    pub(crate) fn begin_timers(&mut self) -> bool {
+        let may_have_some = self.timers.heap.first().is_some_and(|first| first.due <= self.now);
+        if may_have_some {
             self.collect_due_timers();
         }
+        may_have_some
     }
 
     #[inline(never)]

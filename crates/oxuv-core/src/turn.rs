@@ -10,7 +10,7 @@ use oxuv_os::Result;
 use crate::kernel::Kernel;
 use crate::observe::Told;
 use crate::slots::{List, Walk};
-use crate::{Buffers, Core, Event, Key, Kind, Mode};
+use crate::{Buffers, Core, Event, Mode};
 
 /// The phases of a turn, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ pub enum Phase {
     FirstTimers,
     /// No run is under way, or it is over.
     Over,
-    /// A callback runs that an observer has been told of; which phase it is in is kept elsewhere.
+    /// The front has an observed loop; which phase it is in is kept elsewhere.
     Told,
 }
 
@@ -104,6 +104,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.update_time();
             self.begin_timers();
         }
+        self.heed_observer();
     }
 
     /// The next due event of the run under way, `None` when it is over. The front runs the callback before it asks
@@ -111,12 +112,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     #[allow(clippy::should_implement_trait)] // An iterator would borrow the core across the callbacks.
     pub fn next(&mut self) -> Option<Event<U>> {
-        let Some((key, kind, user)) = self.next_watcher() else { return self.next_other() };
-        match kind {
-            Kind::Idle => Some(Event::Idle { key, user }),
-            Kind::Prepare => Some(Event::Prepare { key, user }),
-            // The lists of watchers hold nothing else.
-            _ => Some(Event::Check { key, user }),
+        loop {
+            if let Some((key, kind, user)) = self.next_watcher() {
+                return Some(Event::of_watcher(key, kind, user));
+            }
+            let event = self.next_other();
+            if event.is_some() || self.is_over() {
+                return event;
+            }
         }
     }
 
@@ -133,89 +136,82 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The next event of the phase under way, or of the first one after it that has any, through as many turns as that
-    /// takes. For when [`Core::next_watcher`] has none.
+    /// takes. For when [`Core::next_watcher`] has none. `None` where that has some again: it is to be asked, unless the
+    /// run [is over](Core::is_over).
     #[inline]
     pub fn next_other(&mut self) -> Option<Event<U>> {
-        let event = self.advance();
-        // By value: an event whose address is known would have to be in memory, also for those who are not observed.
-        if self.is_observed() { self.after_next(event) } else { event }
+        self.advance()
     }
 
-    /// Goes through the phases to the next event.
-    #[inline(always)] // It has one caller, and is of the driver's.
-    fn advance(&mut self) -> Option<Event<U>> {
+    /// True if the run has told all, or none is under way.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.turn.phase == Phase::Over
+    }
+
+    /// Goes through the phases to the next event, or to a phase of watchers.
+    #[inline(always)] // It is of the driver's; the other caller is for those who are observed.
+    pub(crate) fn advance(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
-        loop {
-            if at >= Phase::Timers {
-                if at >= Phase::Over {
-                    if at == Phase::Told {
-                        at = self.before_next();
-                        if let Some(event) = self.step_watchers() {
-                            return Some(event);
+        'phases: loop {
+            'closing: {
+                'poll: {
+                    'prepare: {
+                        let event = match at {
+                            // The walk over watchers is over: on to what comes next, without a look at all between.
+                            Phase::Idle => break 'prepare,
+                            Phase::Prepare => break 'poll,
+                            Phase::Check => break 'closing,
+                            Phase::TurnBegun => None,
+                            Phase::Pending | Phase::PendingAfterPoll => self.next_pending(),
+                            Phase::Poll => self.next_ready(),
+                            Phase::Closing => self.next_closing(),
+                            Phase::Timers | Phase::FirstTimers => self.next_timer(),
+                            Phase::Over => return None,
+                            Phase::Told => return self.next_told(),
+                        };
+                        if event.is_some() {
+                            return event;
                         }
-                        continue;
+                        if at >= Phase::Timers {
+                            at = if at == Phase::Timers { self.end_turn() } else { self.begin_turn() };
+                            if at == Phase::Over {
+                                return None;
+                            }
+                        }
+                        if at < Phase::Pending && self.begin_pending() {
+                            at = self.enter(Phase::Pending);
+                            continue 'phases;
+                        }
+                        if at < Phase::Idle && self.begin_watchers(Phase::Idle, List::Idle) {
+                            return None;
+                        }
                     }
+                    if at < Phase::Prepare && self.begin_watchers(Phase::Prepare, List::Prepare) {
+                        return None;
+                    }
+                }
+                if at < Phase::Poll && self.begin_poll() {
+                    at = self.enter(Phase::Poll);
+                    continue 'phases;
+                }
+                if at <= Phase::PendingAfterPoll && self.begin_pending_round() {
+                    at = self.enter(Phase::PendingAfterPoll);
+                    continue 'phases;
+                }
+                if at < Phase::Check && self.begin_watchers(Phase::Check, List::Check) {
                     return None;
                 }
-                if let Some(event) = self.next_timer() {
-                    return Some(event);
-                }
-                at = if at == Phase::Timers { self.end_turn() } else { self.begin_turn() };
-                continue;
-            }
-            if at < Phase::Pending && self.begin_pending() {
-                at = self.enter(Phase::Pending);
-            }
-            if at == Phase::Pending
-                && let Some(event) = self.next_pending()
-            {
-                return Some(event);
-            }
-            if at < Phase::Idle
-                && let Some((key, user)) = self.begin_watchers(List::Idle)
-            {
-                self.enter(Phase::Idle);
-                return Some(Event::Idle { key, user });
-            }
-            if at < Phase::Prepare
-                && let Some((key, user)) = self.begin_watchers(List::Prepare)
-            {
-                self.enter(Phase::Prepare);
-                return Some(Event::Prepare { key, user });
-            }
-            if at < Phase::Poll && self.begin_poll() {
-                at = self.enter(Phase::Poll);
-            }
-            if at == Phase::Poll
-                && let Some(event) = self.next_ready()
-            {
-                return Some(event);
-            }
-            if at < Phase::PendingAfterPoll && self.begin_pending_round() {
-                at = self.enter(Phase::PendingAfterPoll);
-            }
-            if at == Phase::PendingAfterPoll
-                && let Some(event) = self.next_pending_rounds()
-            {
-                return Some(event);
-            }
-            if at < Phase::Check
-                && let Some((key, user)) = self.begin_watchers(List::Check)
-            {
-                self.enter(Phase::Check);
-                return Some(Event::Check { key, user });
             }
             if at < Phase::Closing && self.begin_closing() {
                 at = self.enter(Phase::Closing);
+                continue 'phases;
             }
-            if at == Phase::Closing
-                && let Some(event) = self.next_closing()
-            {
-                return Some(event);
-            }
-            at = self.enter(Phase::Timers);
             self.update_time();
-            self.begin_timers();
+            at = self.enter(Phase::Timers);
+            if !self.begin_timers() {
+                at = self.end_turn();
+            }
         }
     }
 
@@ -250,28 +246,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.enter(Phase::Over)
     }
 
-    /// Begins a walk over the handles of a phase, and gives the first.
+    /// Begins the walk over the watchers of a phase, which is [`Core::next_watcher`]'s. False if there are none.
     #[inline]
-    fn begin_watchers(&mut self, list: List) -> Option<(Key, U)> {
-        let index = self.slots.begin_walk(Walk::Watchers, list)?;
-        Some((self.slots.key(index), self.slots[index].user))
+    fn begin_watchers(&mut self, phase: Phase, list: List) -> bool {
+        let has_some = self.slots.begin_walk(Walk::Watchers, list);
+        if has_some {
+            self.enter(phase);
+        }
+        has_some
     }
 
+    #[inline(always)] // As `advance`.
     fn begin_poll(&mut self) -> bool {
         self.turn.count += 1;
         let timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
         self.poll(timeout)
-    }
-
-    fn next_pending_rounds(&mut self) -> Option<Event<U>> {
-        loop {
-            if let Some(event) = self.next_pending() {
-                return Some(event);
-            }
-            if !self.begin_pending_round() {
-                return None;
-            }
-        }
     }
 
     #[inline]
@@ -288,7 +277,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// What of the turn is still to come.
     #[inline]
     pub fn ahead(&self) -> Ahead {
-        match self.turn.phase {
+        match self.phase_under_way() {
             Phase::Prepare => Ahead::Wait,
             Phase::Poll | Phase::PendingAfterPoll => Ahead::Check,
             _ => Ahead::Prepare,
@@ -311,6 +300,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let mut turn = Turn { stop: false, count, ..outer.0 };
         turn.told.skip(count.wrapping_sub(outer.0.count));
         self.turn = turn;
+        self.heed_observer();
     }
 
     /// The number of the run under way. While it is another than the one that its driver found after [`Core::begin`], the run
@@ -325,6 +315,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn take_over(&mut self, run: u32, mode: Mode) {
         self.abandon();
         (self.turn.run, self.turn.mode, self.turn.phase) = (run, mode, Phase::Timers);
+        self.heed_observer();
     }
 
     /// Gives up the run under way, if there is one: puts everything that it has moved aside back where it belongs. For

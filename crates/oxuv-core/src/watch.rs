@@ -6,6 +6,7 @@
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Readiness};
+use crate::poll::Care;
 use crate::slots::{Slot, Slots};
 use crate::{Buffers, Core, Key, Kind};
 
@@ -233,7 +234,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn retry_later(&mut self, index: u32) {
         self.unwatch(index);
         self.watches.retries.push(self.slots.key(index));
-        self.poll.is_careful = true;
+        self.poll.care = Care::Look;
     }
 
     /// The kernel has forgotten what it was told: has it told anew. There is room in the list for all.
@@ -276,7 +277,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 // Short of memory, or of the watches that the system allows a user.
                 Err(_) => {
                     self.watches.retries.push(key);
-                    self.poll.is_careful = true;
+                    self.poll.care = Care::Look;
                 }
             }
         }

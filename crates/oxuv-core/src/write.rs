@@ -442,9 +442,12 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Bu
             let bytes = buffers.get(at.buffer).get(at.offset..).unwrap_or_default();
             if medium == Medium::Socket { kernel.send(fd, bytes) } else { send_otherwise(kernel, fd, medium, bytes) }
         }
-        2..=4 => gather::<4, K>(kernel, fd, medium, buffers, at),
-        5..=16 => gather::<16, K>(kernel, fd, medium, buffers, at),
-        _ => gather::<GATHER, K>(kernel, fd, medium, buffers, at),
+        left => match buffers.slices() {
+            Some(slices) if at.offset == 0 => send_slices(kernel, fd, medium, &slices[at.buffer..][..left.min(GATHER)]),
+            _ if left <= 4 => gather::<4, K>(kernel, fd, medium, buffers, at),
+            _ if left <= 16 => gather::<16, K>(kernel, fd, medium, buffers, at),
+            _ => gather::<GATHER, K>(kernel, fd, medium, buffers, at),
+        },
     };
     match sent {
         Err(Errno::ENOBUFS) => Err(Errno::EAGAIN),
@@ -469,7 +472,11 @@ fn gather<const N: usize, K: Kernel>(
     at: Place,
 ) -> Result<usize> {
     let mut slices = [IoSlice::new(&[]); N];
-    let slices = fill(&mut slices, buffers, at);
+    send_slices(kernel, fd, medium, fill(&mut slices, buffers, at))
+}
+
+#[inline]
+fn send_slices<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, slices: &[IoSlice<'_>]) -> Result<usize> {
     match medium {
         Medium::Socket | Medium::Ipc => kernel.send_vectored(fd, slices),
         Medium::File | Medium::Terminal => kernel.write_vectored(fd, slices),

@@ -2,26 +2,12 @@
 
 use std::fmt;
 
+use oxuv_core::sim::Random;
+
 use crate::compare::{AFTER_POLL, BEFORE_POLL};
 
-/// A small generator of pseudo-random numbers (xorshift64*).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as usize) % bound
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len())]
-    }
+fn pick<'a>(random: &mut Random, words: &[&'a str]) -> &'a str {
+    random.pick(words).expect("there are some")
 }
 
 /// A line of a program: what it does in turn, or what a callback does at one of its calls.
@@ -43,7 +29,7 @@ pub(crate) struct Program {
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 /// As scripts initialise them.
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 17] = [
     "timer",
     "timer",
     "idle",
@@ -60,7 +46,11 @@ const KINDS: [&str; 16] = [
     "udp_several",
     "signal",
     "fs_event",
+    "job",
 ];
+
+/// No handle at all.
+const JOB: &str = "job";
 
 /// Rounds that a run without an end of its own may have, until the guard stops it.
 const ROUNDS: usize = 5;
@@ -86,36 +76,41 @@ const CATCHERS: &str = "signal first; signal second; start first one; start seco
 impl Program {
     /// The program of this seed.
     pub(crate) fn random(seed: u64) -> Program {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut random = Random::new(seed);
         let count = 2 + random.below(NAMES.len() - 1);
         // A few kinds of which there are several meet more often than one of each.
-        let few: Vec<&str> = (0..1 + random.below(4)).map(|_| random.pick(&KINDS)).collect();
-        let handles: Vec<(&str, &str)> = NAMES[..count].iter().map(|&name| (name, random.pick(&few))).collect();
+        let mut few: Vec<&str> = (0..1 + random.below(4)).map(|_| pick(&mut random, &KINDS)).collect();
+        if few.contains(&"signal") {
+            // They wake libuv's loop by another descriptor than these, and ours by the same.
+            few.retain(|kind| !["async", JOB].contains(kind));
+        }
+        let handles: Vec<(&str, &str)> = NAMES[..count].iter().map(|&name| (name, pick(&mut random, &few))).collect();
         let mut parts = Vec::new();
         let mut outside = Vec::new();
-        for &(name, kind) in &handles {
-            if random.chance(85) {
+        for &(name, kind) in handles.iter().filter(|(_, kind)| *kind != JOB) {
+            if random.chance(850) {
                 outside.push(format!("{kind} {name}"));
-                if random.chance(70) {
+                if random.chance(700) {
                     outside.push(usual(&mut random, name, kind, &handles));
                 }
             }
         }
-        for _ in 0..4 + random.below(20) {
-            if random.chance(25) {
+        for _ in 0..8 + random.below(24) {
+            if random.chance(330) {
                 outside.push(run(&mut random));
             } else {
                 outside.push(action(&mut random, &handles, None));
             }
         }
         outside.push(run(&mut random));
+        outside.push("release".to_owned());
         outside.extend(handles.iter().map(|(name, _)| format!("close {name}")));
         outside.push("start guard 0; run default".to_owned());
         for own in &handles {
             for callback in callbacks(own.1) {
                 for nth in 1..=random.below(3) {
                     let mut steps = Vec::new();
-                    if *callback == " connection" && random.chance(80) {
+                    if *callback == " connection" && random.chance(800) {
                         steps.push(format!("accept {} {}", own.0, stream_of(&mut random, &handles)));
                     }
                     steps.extend((0..1 + random.below(3)).map(|_| action(&mut random, &handles, Some(own))));
@@ -156,13 +151,14 @@ fn callbacks(kind: &str) -> &'static [&'static str] {
     match kind {
         "stream" | "tcp" => &[" read", " write", " connect", " connection", " shutdown", " close"],
         "mailbox" | "udp" | "udp_several" => &[" receive", " send", " close"],
+        JOB => &[" work"],
         _ => &["", " close"],
     }
 }
 
 /// A run that does not wait, for the guard is due.
 fn run(random: &mut Random) -> String {
-    format!("start guard 0; run {}", random.pick(&["nowait", "nowait", "once", "default"]))
+    format!("start guard 0; run {}", pick(random, &["nowait", "nowait", "once", "default"]))
 }
 
 /// What is usually done first with a handle of this kind.
@@ -175,8 +171,8 @@ fn usual(random: &mut Random, name: &str, kind: &str, handles: &[(&str, &str)]) 
         "fs_event" => format!("start {name} files"),
         "signal" => format!("{} {name} one", if is_once(name) { "start_once" } else { "start" }),
         "async" => format!("send {name}"),
-        "tcp" if name == streams(handles)[0] || random.chance(10) => format!("listen {name}"),
-        "tcp" if random.chance(30) => format!("pair {name} {}", stream_of(random, handles)),
+        "tcp" if name == streams(handles)[0] || random.chance(100) => format!("listen {name}"),
+        "tcp" if random.chance(300) => format!("pair {name} {}", stream_of(random, handles)),
         "tcp" => format!("connect {name} {}", streams(handles)[0]),
         _ => format!("start {name}"),
     }
@@ -184,25 +180,33 @@ fn usual(random: &mut Random, name: &str, kind: &str, handles: &[(&str, &str)]) 
 
 /// Something with one of the handles, most likely with one's own.
 fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &str)>) -> String {
-    let &(name, kind) = own.filter(|_| random.chance(40)).unwrap_or(&handles[random.below(handles.len())]);
+    let &(name, kind) = own.filter(|_| random.chance(400)).unwrap_or(&handles[random.below(handles.len())]);
+    if kind == JOB && random.chance(900) {
+        return match random.below(10) {
+            0 | 1 => format!("hold {name}"),
+            2 | 3 => "release".to_owned(),
+            4..6 => format!("cancel {name}"),
+            _ => format!("work {name}"),
+        };
+    }
     let is_datagram = kind.starts_with("udp") || kind == "mailbox";
     match random.below(100) {
         // What has been received with it is dropped, or told all the same.
         0..7 if own.is_some() && kind == "udp_several" => {}
         0..7 => return format!("close {name}"),
-        7..16 => return format!("{kind} {name}"),
+        7..16 if kind != JOB => return format!("{kind} {name}"),
         16..19 => return format!("unref {name}"),
         19..21 => return format!("ref {name}"),
         // Whether it is active while a send is to be told of.
         21..26 if is_datagram => return format!("closing {name}?"),
-        21..26 => return format!("{} {name}?", random.pick(&["active", "closing", "ref"])),
-        26..28 => return random.pick(&["alive?", "timeout?", "walk?", "update_time", "stop_loop"]).to_owned(),
+        21..26 => return format!("{} {name}?", pick(random, &["active", "closing", "ref"])),
+        26..28 => return pick(random, &["alive?", "walk?", "update_time", "stop_loop"]).to_owned(),
         _ => {}
     }
     match kind {
         "timer" => match random.below(10) {
             0 => format!("again {name}"),
-            1 => format!("set_repeat {name} {}", random.pick(&["0", "1000000"])),
+            1 => format!("set_repeat {name} {}", pick(random, &["0", "1000000"])),
             2 => format!("repeat {name}?"),
             3 => format!("start {name} 1000000"),
             4 => format!("start {name} 0 1000000"),
@@ -219,35 +223,38 @@ fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &st
             4 => format!("feed {name} 3"),
             // To start another one that may be in the batch under way, is another thing in libuv.
             _ if own.is_some_and(|&(own, _)| own != name) => format!("feed {name} 3"),
-            _ => format!("start {name} {}", random.pick(&["r", "r", "w", "rw", "rd", "d", "none"])),
+            _ => format!("start {name} {}", pick(random, &["r", "r", "w", "rw", "rd", "d", "none"])),
         },
         "signal" => match random.below(8) {
             0 => format!("stop {name}"),
             1..4 if is_once(name) && own.is_some() => format!("stop {name}"),
             1..4 if is_once(name) => format!("start_once {name} one"),
-            1..4 => format!("start {name} {}", random.pick(&["one", "two"])),
-            _ => format!("raise {}", random.pick(&["one", "two"])),
+            1..4 => format!("start {name} {}", pick(random, &["one", "two"])),
+            // What comes while a batch is worked off, libuv may tell in the next one.
+            _ if own.is_some() => format!("stop {name}"),
+            _ => format!("raise {}", pick(random, &["one", "two"])),
         },
         "mailbox" => match random.below(8) {
             0 => format!("stop {name}"),
             1 | 2 => format!("receive {name}"),
-            3 | 4 => format!("feed {name} {}", random.pick(&["0", "1", "40"])),
-            5 => format!("try_send {name} peer {}", random.pick(&["1", "40"])),
+            3 | 4 => format!("feed {name} {}", pick(random, &["0", "1", "40"])),
+            5 => format!("try_send {name} peer {}", pick(random, &["1", "40"])),
             6 => format!("take {name}"),
-            _ => format!("send_to {name} peer {}", random.pick(&["1", "40"])),
+            _ => format!("send_to {name} peer {}", pick(random, &["1", "40"])),
         },
+        JOB => format!("work {name}"),
         "udp" | "udp_several" => datagram_action(random, name, handles, own.is_none()),
         "fs_event" => match random.below(6) {
             0 => format!("stop {name}"),
             1 | 2 => format!("start {name} files"),
             // It would be told in this turn, or in the next.
             _ if own.is_some() => format!("start {name} files"),
-            _ => format!("make {}", random.pick(&["u", "v", "w", "x", "y", "z"])),
+            _ => format!("make {}", pick(random, &["u", "v", "w", "x", "y", "z"])),
         },
-        "stream" if random.chance(10) => format!("hear_alloc {name}"),
-        "stream" if random.chance(35) => random_end(random, name),
+        "stream" if random.chance(100) => format!("hear_alloc {name}"),
+        "stream" if random.chance(350) => random_end(random, name),
         "stream" | "tcp" => tcp_action(random, name, handles),
-        _ => format!("{} {name}", random.pick(&["start", "start", "stop"])),
+        _ => format!("{} {name}", pick(random, &["start", "start", "stop"])),
     }
 }
 
@@ -262,7 +269,7 @@ fn streams<'a>(handles: &[(&'a str, &str)]) -> Vec<&'a str> {
 
 /// One of the streams, of which there is one at least.
 fn stream_of<'a>(random: &mut Random, handles: &[(&'a str, &str)]) -> &'a str {
-    random.pick(&streams(handles))
+    pick(random, &streams(handles))
 }
 
 /// What the other end of a stream does.
@@ -270,22 +277,22 @@ fn random_end(random: &mut Random, name: &str) -> String {
     match random.below(5) {
         0 => format!("hang_up {name}"),
         1 => format!("take {name}"),
-        _ => format!("feed {name} {}", random.pick(&["1", "40", "400"])),
+        _ => format!("feed {name} {}", pick(random, &["1", "40", "400"])),
     }
 }
 
 fn datagram_action(random: &mut Random, name: &str, handles: &[(&str, &str)], is_outside: bool) -> String {
     let others: Vec<&str> = handles.iter().filter(|(_, kind)| kind.starts_with("udp")).map(|&(name, _)| name).collect();
-    let other = random.pick(&others);
+    let other = pick(random, &others);
     match random.below(12) {
         0 if is_outside => format!("stop {name}"),
         1 => format!("bind {name}"),
         2 => format!("connect {name} {other}"),
         3 => format!("send_to {name} peer 7"),
         4 => format!("hear_alloc {name}"),
-        5 => format!("try_send {name} {other} {}", random.pick(&["0", "1", "40"])),
+        5 => format!("try_send {name} {other} {}", pick(random, &["0", "1", "40"])),
         6..8 => format!("receive {name}"),
-        _ => format!("send_to {name} {other} {}", random.pick(&["0", "1", "40"])),
+        _ => format!("send_to {name} {other} {}", pick(random, &["0", "1", "40"])),
     }
 }
 
@@ -301,10 +308,10 @@ fn tcp_action(random: &mut Random, name: &str, handles: &[(&str, &str)]) -> Stri
         11..14 => format!("read {name}"),
         14 => format!("stop {name}"),
         15 => format!("shutdown {name}"),
-        16 => format!("try_write {name} {}", random.pick(&["1", "40"])),
-        17 => format!("{} {name}?", random.pick(&["readable", "writable", "queued"])),
+        16 => format!("try_write {name} {}", pick(random, &["1", "40"])),
+        17 => format!("{} {name}?", pick(random, &["readable", "writable", "queued"])),
         18 => format!("open {name}"),
-        19 if random.chance(30) => format!("close_reset {name}"),
-        _ => format!("write {name} {}", random.pick(&["0", "1", "40", "4000"])),
+        19 if random.chance(300) => format!("close_reset {name}"),
+        _ => format!("write {name} {}", pick(random, &["0", "1", "40", "4000"])),
     }
 }

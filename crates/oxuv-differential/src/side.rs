@@ -28,7 +28,8 @@ struct Running {
 impl Running {
     fn new(library: Option<&PathBuf>) -> Running {
         let mut command = Command::new(std::env::current_exe().expect("this program has a file"));
-        command.arg(ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // With one thread, jobs are done in their order.
+        command.arg(ARGUMENT).env("UV_THREADPOOL_SIZE", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
         match library {
             Some(path) => command.env(VARIABLE, path),
             None => command.env_remove(VARIABLE),

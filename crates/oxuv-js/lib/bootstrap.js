@@ -105,9 +105,7 @@ return {
   beforeExit: () => process.emit('beforeExit', process.exitCode || 0),
   // Ticks are no longer taken, but promises are kept to the last.
   exit: () => { process._emitExit(); ticks.drain(); return process._emitExit(); },
-  place: () => requireLibrary('internal/observing').place(),
-  whyAlive: () => requireLibrary('internal/observing').keepers(),
-  frames: () => requireLibrary('internal/observing').frames(),
+  observing: () => requireLibrary('internal/observing'),
   loadModules: () => requireLibrary('esm'),
   start: (kind, text) => requireLibrary('internal/start').start(kind, text),
 };

@@ -123,9 +123,10 @@ function flush() {
   native.insert(stagedFrom, end, staged);
 }
 
-// Those that keep the loop alive.
+// The timers and the immediates that keep the loop alive.
 function thatKeep() {
-  return byKey.filter((timer) => timer !== undefined && timer[kKey] !== 0 && timer[kRefed]);
+  const keeps = (each) => each !== undefined && each[kKey] !== 0 && each[kRefed];
+  return [byKey.filter(keeps), running.slice(runningAt).concat(waiting).filter(keeps)];
 }
 
 function leave(timer) {
@@ -160,7 +161,7 @@ let current;
 // How many timers and immediates keep the loop running: a timer counts until its callback is over.
 function countActive() {
   const isCalled = current !== undefined && current[kRefed] && current[kKey] === 0 && !current._destroyed;
-  return { timers: thatKeep().length + Number(isCalled), immediates: refedImmediates };
+  return { timers: thatKeep()[0].length + Number(isCalled), immediates: refedImmediates };
 }
 
 function runTimeout(timer) {
@@ -338,11 +339,6 @@ function runImmediate(immediate) {
   }
 }
 
-// Those that keep the loop alive.
-function immediatesThatKeep() {
-  return running.slice(runningAt).concat(waiting).filter((immediate) => immediate[kRefed]);
-}
-
 function setImmediate(callback, ...args) {
   check(callback);
   return new Immediate(callback, args.length === 0 ? undefined : args);
@@ -376,5 +372,5 @@ for (const name of ['enroll', 'unenroll', 'active', '_unrefActive']) {
   });
 }
 Object.defineProperty(module.exports, 'internal', {
-  value: { runTimers, runImmediates, flush, now, thatKeep, immediatesThatKeep, start, unenroll, countActive, kKey, kRefed, LONGEST },
+  value: { runTimers, runImmediates, flush, now, thatKeep, start, unenroll, countActive, kKey, kRefed, LONGEST },
 });

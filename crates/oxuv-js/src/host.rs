@@ -35,12 +35,8 @@ pub(crate) struct Hooks {
     rejection: Kept,
     /// Loads `lib/esm.js`, which sets the module hooks.
     load_modules: Kept,
-    /// Where in the script it is called from.
-    place: Kept,
-    /// A line for each timer and immediate that keeps the loop alive.
-    pub(crate) why_alive: Kept,
-    /// The script's frames that it is called from.
-    pub(crate) frames: Kept,
+    /// Gives the module `internal/observing`.
+    observing: Kept,
     /// Emits `beforeExit`.
     before_exit: Kept,
     /// Emits `exit`, and gives the exit code.
@@ -189,9 +185,7 @@ impl Host {
             uncaught: hooks.get("uncaught")?,
             rejection: hooks.get("rejection")?,
             load_modules: hooks.get("loadModules")?,
-            place: hooks.get("place")?,
-            why_alive: hooks.get("whyAlive")?,
-            frames: hooks.get("frames")?,
+            observing: hooks.get("observing")?,
             before_exit: hooks.get("beforeExit")?,
             exit: hooks.get("exit")?,
         });
@@ -211,13 +205,19 @@ impl Host {
         }
     }
 
+    /// Calls a function of the module `internal/observing`.
+    pub(crate) fn observing<'js, T: FromJs<'js>>(&self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<T> {
+        let module: Object<'js> = self.hooks().observing.clone().restore(ctx)?.call(())?;
+        module.get::<_, Function<'js>>(name)?.call(())
+    }
+
     /// Where in the script this is, or what has caused it if only the library is at work; empty if that is not known. `None` if nobody
     /// wants to know.
     pub(crate) fn place(&self, ctx: &Ctx<'_>) -> Option<Rc<str>> {
         if !self.observed.as_ref().is_some_and(Observed::keeps_places) {
             return None;
         }
-        let place = self.hooks().place.clone().restore(ctx).and_then(|place| place.call::<_, String>(()));
+        let place = self.observing::<String>(ctx, "place");
         let place = place.ok().filter(|place| !place.is_empty());
         Some(place.map(Rc::from).or_else(|| self.cause()).unwrap_or_default())
     }

@@ -13,5 +13,11 @@ mod program;
 mod prompt;
 mod queues;
 
+/// What fuzzing needs of the inside.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    pub use crate::bindings::{Http, tell_http};
+}
+
 pub use observing::{Observing, WhyAlive};
 pub use program::{Options, Program, Source};

@@ -45,6 +45,11 @@ fn peers_that_are_slow_endless_or_gone_leave_nothing_behind() {
 }
 
 #[test]
+fn names_of_headers_that_mean_something_to_objects_do_no_harm() {
+    prints_as_it_should("names");
+}
+
+#[test]
 fn a_thousand_idle_connections_are_no_burden() {
     let mut command = Command::new("sh");
     let limit = "ulimit -n 4096 && exec \"$0\" --max-memory=200 \"$1\"";

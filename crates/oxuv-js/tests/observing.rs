@@ -136,6 +136,20 @@ fn workers_have_tracks_of_their_own() {
 }
 
 #[test]
+fn a_child_with_the_same_options_leaves_the_trace_alone() {
+    let (_, records) = traced(
+        "forks",
+        "if (process.send) process.send(1, () => process.disconnect());\n\
+         else require('child_process').fork(__filename).on('exit', (code) => {\n\
+           for (let i = 0; i < 100; i++) setTimeout(() => { process.exitCode = code; }, 1);\n\
+         });\n",
+    );
+    assert!(records.iter().all(|record| record["pid"] == records[0]["pid"]));
+    let timers = records.iter().filter(|record| record["name"] == "timer" && record["args"]["part"] == 1);
+    assert_eq!(timers.count(), 100);
+}
+
+#[test]
 fn a_trace_that_cannot_be_written_is_an_error() {
     let output = program().args(["--trace", "/proc/nothing/trace", "-e", "1"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));

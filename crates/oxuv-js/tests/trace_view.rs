@@ -176,7 +176,9 @@ fn a_server_of_node_under_load_can_be_looked_at() {
     assert!(found["title"].as_str().unwrap().starts_with("node, process "), "{found}");
     // 40 requests on 4 connections, each of which reads a file.
     assert_eq!((count("kinds", "connection"), count("kinds", "connect")), (4, 4), "{found}");
-    assert!(count("kinds", "read") >= 80 && count("lanes", "pool: fast I/O: runs") >= 40, "{found}");
+    assert!(count("kinds", "read") >= 80 && count("kinds", "job") >= 160, "{found}");
+    // Those that no ring does.
+    assert!(count("lanes", "pool: fast I/O: runs") > 0, "{found}");
     assert!(found["told"].as_str().unwrap().contains("RunTimers"), "{found}");
     // It is in the script that the timer takes 25 ms.
     assert!(found["took"].as_f64().unwrap() >= 25.0 && found["seen"] == true, "{found}");

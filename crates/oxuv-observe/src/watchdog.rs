@@ -47,8 +47,13 @@ impl Pulse {
         kind.map(|kind| Stuck { kind, origin, duration, stack: Vec::new() })
     }
 
-    pub(crate) fn callback_ended(&self, _at: u64) {
+    pub(crate) fn callback_ended(&self) {
         self.0.begun.store(0, Relaxed);
+    }
+
+    /// Whether a callback is under way on the calling thread.
+    pub fn is_of_this_thread(&self) -> bool {
+        self.0.begun.load(Relaxed) != 0 && self.0.thread.load(Relaxed) == stack::this_thread()
     }
 }
 

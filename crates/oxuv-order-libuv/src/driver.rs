@@ -25,6 +25,8 @@ pub struct Libuv {
     is_closed: Cell<bool>,
     listener: Listener,
     slots: RefCell<BTreeMap<String, Rc<Slot>>>,
+    /// The jobs that were last submitted. One that has come back is never looked at.
+    jobs: RefCell<BTreeMap<String, *mut uv_work_t>>,
 }
 
 /// Calls a function of the library.
@@ -84,7 +86,8 @@ impl Driver for Libuv {
         // SAFETY: a loop is made of numbers, pointers that may be null, and optional functions.
         let lp = Box::into_raw(Box::new(unsafe { std::mem::zeroed() }));
         let (library, slots) = (Library::get(), RefCell::default());
-        let driver = Libuv { library, lp, is_closed: Cell::new(false), listener, slots };
+        let jobs = RefCell::default();
+        let driver = Libuv { library, lp, is_closed: Cell::new(false), listener, slots, jobs };
         named(call!(driver.uv_loop_init(driver.lp))).unwrap();
         driver
     }
@@ -345,6 +348,19 @@ impl Driver for Libuv {
 
     fn is_writable(&self, name: &str) -> bool {
         call!(self.uv_is_writable(self.get(name))) != 0
+    }
+
+    fn work(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> Outcome {
+        let request = Request::make_job(Rc::new(Slot::new(name, &self.listener)), work, |request| {
+            call!(self.uv_queue_work(self.lp, request, Some(on_work), Some(after_work)))
+        })?;
+        self.jobs.borrow_mut().insert(name.to_owned(), request);
+        Ok(())
+    }
+
+    fn cancel(&self, name: &str) -> Outcome {
+        let request = *self.jobs.borrow().get(name).unwrap_or_else(|| panic!("no job {name}"));
+        named(call!(self.uv_cancel(request.cast())))
     }
 
     fn receive_start(&self, callback: &Callback) -> Outcome {

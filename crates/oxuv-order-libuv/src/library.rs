@@ -96,6 +96,8 @@ functions! {
     fn uv_stream_get_write_queue_size(*const uv_stream_t) -> usize;
     fn uv_is_readable(*const uv_stream_t) -> c_int;
     fn uv_is_writable(*const uv_stream_t) -> c_int;
+    fn uv_queue_work(*mut uv_loop_t, *mut uv_work_t, uv_work_cb, uv_after_work_cb) -> c_int;
+    fn uv_cancel(*mut uv_req_t) -> c_int;
     fn uv_udp_init_ex(*mut uv_loop_t, *mut uv_udp_t, c_uint) -> c_int;
     fn uv_udp_open(*mut uv_udp_t, c_int) -> c_int;
     fn uv_udp_bind(*mut uv_udp_t, *const sockaddr, c_uint) -> c_int;

@@ -16,6 +16,39 @@ pub(crate) struct Request<T> {
     number: Option<u32>,
     /// What is written.
     bytes: Vec<u8>,
+    /// What a thread is to do.
+    work: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Request<uv_work_t> {
+    /// Submits a job, with `submit`, and returns its request.
+    pub(crate) fn make_job(
+        slot: Rc<Slot>,
+        work: Box<dyn FnOnce() + Send>,
+        submit: impl FnOnce(*mut uv_work_t) -> c_int,
+    ) -> Outcome<*mut uv_work_t> {
+        let mut made = std::ptr::null_mut();
+        let submit = |request: *mut uv_work_t, _: &uv_buf_t| {
+            made = request;
+            // SAFETY: it was made right before, and nobody else has it yet.
+            unsafe { (*request.cast::<Request<uv_work_t>>()).work = Some(work) };
+            submit(request)
+        };
+        Request::make(slot, None, Vec::new(), submit).map(|()| made)
+    }
+}
+
+/// On a thread of the pool.
+pub(crate) unsafe extern "C" fn on_work(request: *mut uv_work_t) {
+    // SAFETY: the library passes a request of ours, which has been submitted: until it comes back, its work is the thread's.
+    if let Some(work) = unsafe { (*request.cast::<Request<uv_work_t>>()).work.take() } {
+        work();
+    }
+}
+
+pub(crate) unsafe extern "C" fn after_work(request: *mut uv_work_t, status: c_int) {
+    // SAFETY: the library passes a request of ours, for the last time.
+    unsafe { Request::ended(request, What::Work, status) };
 }
 
 impl<T> Request<T> {
@@ -28,7 +61,7 @@ impl<T> Request<T> {
     ) -> Outcome {
         // SAFETY: the library's requests are made of numbers, pointers that may be null, and optional functions.
         let raw: T = unsafe { std::mem::zeroed() };
-        let request = Box::into_raw(Box::new(Request { raw, slot, number, bytes }));
+        let request = Box::into_raw(Box::new(Request { raw, slot, number, bytes, work: None }));
         // SAFETY: it was made in the line above, and nobody else has it yet.
         let buffer = buffer_of(unsafe { &(*request).bytes });
         let status = submit(request.cast::<T>(), &buffer);

@@ -83,6 +83,9 @@ impl<D: Driver> Runner<D> {
             ("repeat?", [name]) => driver.timer_repeat(name).text(),
             ("due_in?", [name]) => driver.timer_due_in(name).text(),
             ("hear_alloc", [name]) => ok(|| driver.hear_alloc(name)),
+            ("work" | "hold", [name]) => self.outside.job(verb == "hold", |work| driver.work(name, work)).text(),
+            ("release", []) => ok(|| self.outside.release()),
+            ("cancel", [name]) => driver.cancel(name).inspect(|()| self.outside.cancelled()).text(),
             ("receive" | "send_to" | "try_send" | "fill_network", _) => self.act_on_udp(verb, words),
             _ => self.act_on_stream(verb, words),
         }

@@ -62,6 +62,8 @@ pub enum What {
     Receive,
     Send,
     Alloc,
+    /// The end of a job.
+    Work,
 }
 
 /// A callback that is called.
@@ -97,6 +99,7 @@ impl What {
             What::Receive => " receive",
             What::Send => " send",
             What::Alloc => " alloc",
+            What::Work => " work",
         }
     }
 }
@@ -199,6 +202,11 @@ pub trait Driver {
     fn write_queue_size(&self, name: &str) -> usize;
     fn is_readable(&self, name: &str) -> bool;
     fn is_writable(&self, name: &str) -> bool;
+
+    /// Has this done by a thread of the pool.
+    fn work(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> Outcome;
+    /// Takes back the job that was last submitted by this name.
+    fn cancel(&self, name: &str) -> Outcome;
 
     fn receive_start(&self, callback: &Callback) -> Outcome;
     /// Sends a datagram; `None` is whom the handle is connected to.

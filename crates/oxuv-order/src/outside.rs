@@ -2,14 +2,19 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
 
 use rustix::net::{AddressFamily, SendFlags, SocketType};
+
+use crate::Outcome;
 
 /// A free port of this machine.
 pub(crate) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
@@ -27,6 +32,88 @@ pub(crate) struct Outside {
     refusing: RefCell<Vec<OwnedFd>>,
     /// Where files are made.
     directory: OnceCell<Directory>,
+    /// What holds up jobs.
+    gate: Arc<Gate>,
+}
+
+/// Holds up the threads of the pool, and counts the jobs.
+#[derive(Default)]
+struct Gate {
+    state: Mutex<GateState>,
+    has_changed: Condvar,
+}
+
+#[derive(Default)]
+struct GateState {
+    is_shut: bool,
+    submitted: usize,
+    cancelled: usize,
+    begun: usize,
+    ended: usize,
+}
+
+impl Gate {
+    fn change(&self, change: impl FnOnce(&mut GateState)) {
+        change(&mut self.state.lock().unwrap());
+        self.has_changed.notify_all();
+    }
+
+    /// Waits until the jobs have come so far. What takes this long never ends.
+    fn wait(&self, is_done: impl Fn(&GateState) -> bool) {
+        let state = self.state.lock().unwrap();
+        let waited = self.has_changed.wait_timeout_while(state, PATIENCE, |state| !is_done(state)).unwrap();
+        assert!(!waited.1.timed_out(), "a job has not been run");
+    }
+}
+
+/// How long jobs may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long it may take a thread to give back what it has run.
+const MOMENT: Duration = Duration::from_millis(1);
+
+/// Jobs.
+impl Outside {
+    /// A job, which `submit` submits. With `held` it is held up from when it has begun; else, and if nothing is held up, it has run when
+    /// this returns.
+    pub(crate) fn job(&self, held: bool, submit: impl FnOnce(Box<dyn FnOnce() + Send>) -> Outcome) -> Outcome {
+        let gate = Arc::clone(&self.gate);
+        if held {
+            self.gate.change(|state| state.is_shut = true);
+        }
+        let submitted = submit(Box::new(move || {
+            gate.change(|state| state.begun += 1);
+            if held {
+                gate.wait(|state| !state.is_shut);
+            }
+            gate.change(|state| state.ended += 1);
+        }));
+        match submitted {
+            Ok(()) => {
+                self.gate.change(|state| state.submitted += 1);
+                if held { self.gate.wait(|state| state.begun > state.ended) } else { self.wait_for_jobs() }
+            }
+            Err(_) if held => self.release(),
+            Err(_) => {}
+        }
+        submitted
+    }
+
+    /// A job was taken back before a thread had begun it.
+    pub(crate) fn cancelled(&self) {
+        self.gate.change(|state| state.cancelled += 1);
+    }
+
+    /// Lets go what is held up, and waits until all has run.
+    pub(crate) fn release(&self) {
+        self.gate.change(|state| state.is_shut = false);
+        self.wait_for_jobs();
+    }
+
+    fn wait_for_jobs(&self) {
+        self.gate.wait(|state| state.is_shut || state.ended + state.cancelled == state.submitted);
+        sleep(MOMENT);
+    }
 }
 
 /// A directory of a script's own, which is removed with this.
@@ -35,10 +122,18 @@ struct Directory(PathBuf);
 impl Directory {
     fn new() -> Directory {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("oxuv-order-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).unwrap();
-        Directory(path)
+        loop {
+            let name = format!("oxuv-order-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
+            let path = std::env::temp_dir().join(name);
+            match std::fs::create_dir(&path) {
+                // Of a process of this number that was killed.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => {
+                    made.unwrap();
+                    return Directory(path);
+                }
+            }
+        }
     }
 }
 

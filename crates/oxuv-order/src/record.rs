@@ -23,6 +23,7 @@ pub enum Entry {
 pub fn record<D: Driver + 'static>(script: &Script) -> Vec<Entry> {
     let runner = start::<D>("a program", Some(Sense::default()));
     script.lines.iter().for_each(|line| runner.do_line(line));
+    runner.outside.release();
     runner.take_record()
 }
 
@@ -56,6 +57,9 @@ struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct Sense {
     handles: HashMap<String, Known>,
+    /// Jobs that have not come back, and whether they were taken back.
+    jobs: HashMap<String, bool>,
+    is_held: bool,
     files: Vec<String>,
 }
 
@@ -78,6 +82,11 @@ impl Sense {
         match *words {
             ["run" | "stop_loop" | "update_time" | "sleep" | "alive?" | "timeout?" | "walk?" | "say", ..] => true,
             ["raise", _] => true,
+            ["work", name] => !self.jobs.contains_key(name),
+            // The pool has one thread.
+            ["hold", name] => !self.is_held && !self.jobs.contains_key(name),
+            ["release"] => self.is_held,
+            ["cancel", name] => self.jobs.get(name) == Some(&false),
             ["make", name] => !self.files.iter().any(|file| file == name),
             ["poll" | "stream" | "mailbox", name] => self.life(name) == Life::None,
             [verb, name] if Kind::named(verb).is_some() => self.life(name) == Life::None,
@@ -91,7 +100,7 @@ impl Sense {
                 self.is(name, |known| known.has_end)
             }
             // Of streams that connect, or could not, these differ: see CHANGELOG.md.
-            ["shutdown", name] => self.is(name, |known| !known.is_connecting),
+            ["shutdown", name] => self.is(name, |known| !known.is_connecting && !known.has_failed),
             ["write" | "try_write", name, _] => self.is(name, |known| !known.has_failed),
             ["bind", name] => is_fresh(name),
             ["send_to" | "try_send", name, to, _] => {
@@ -115,6 +124,12 @@ impl Sense {
                 *self.known(client) = Known { life: Life::Open, is_used: outcome == "ok", ..Known::default() };
             }
             _ if outcome != "ok" => {}
+            ["work" | "hold", name] => {
+                self.jobs.insert(name.to_owned(), false);
+                self.is_held |= words[0] == "hold";
+            }
+            ["release"] => self.is_held = false,
+            ["cancel", name] => drop(self.jobs.insert(name.to_owned(), true)),
             ["poll" | "stream" | "mailbox", name] => {
                 *self.known(name) = Known { life: Life::Open, is_used: true, has_end: true, ..Known::default() };
             }
@@ -134,6 +149,7 @@ impl Sense {
     pub(crate) fn heard(&mut self, call: &Call) {
         let known = self.known(&call.callback.name);
         match call.what {
+            What::Work => drop(self.jobs.remove(&call.callback.name)),
             What::Close => known.life = Life::None,
             What::Connect => (known.is_connecting, known.has_failed) = (false, !call.result.is_empty()),
             _ => {}

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use oxuv::{
-    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, Loop, Poll, Prepare, Readiness, Signal, Tcp, Timer, Udp,
+    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, Loop, Poll, Prepare, Readiness, Request, Signal, Tcp, Timer,
+    Udp,
 };
 
 use crate::driver::{Callback, Driver, Kind, Listener, Mode, Outcome, What};
@@ -19,6 +20,7 @@ pub struct RustFront {
     lp: Loop,
     listener: Listener,
     handles: RefCell<BTreeMap<String, Any>>,
+    jobs: RefCell<BTreeMap<String, Request>>,
 }
 
 #[derive(Clone)]
@@ -104,7 +106,7 @@ impl Driver for RustFront {
 
     fn new(listener: Listener) -> RustFront {
         let lp = Loop::with_grain(Duration::from_millis(1)).unwrap();
-        RustFront { lp, listener, handles: RefCell::default() }
+        RustFront { lp, listener, handles: RefCell::default(), jobs: RefCell::default() }
     }
 
     fn run(&self, mode: Mode) -> Outcome<bool> {
@@ -351,6 +353,21 @@ impl Driver for RustFront {
 
     fn is_writable(&self, name: &str) -> bool {
         self.tcp(name).is_writable()
+    }
+
+    fn work(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> Outcome {
+        let (listener, by) = (self.listener.clone(), itself(name));
+        let request = named(self.lp.work(work, move |_, result| {
+            let text = if result.is_err() { "ECANCELED" } else { "" };
+            listener.tell(&by, What::Work, None, text);
+        }))?;
+        self.jobs.borrow_mut().insert(name.to_owned(), request);
+        Ok(())
+    }
+
+    fn cancel(&self, name: &str) -> Outcome {
+        let request = self.jobs.borrow().get(name).unwrap_or_else(|| panic!("no job {name}")).clone();
+        named(request.cancel())
     }
 
     fn receive_start(&self, callback: &Callback) -> Outcome {

@@ -1,7 +1,7 @@
 //! A file that is complete at each moment, however the program ends.
 
 use std::ffi::c_void;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -13,11 +13,14 @@ use crate::{Errno, Result, fork};
 /// So much of the file is in memory at a time: a multiple of every page's size.
 const WINDOW: usize = 256 * 1024;
 
+/// And so much is written to make room for it, again and again: a part of the window.
+const BLOCK: usize = 64 * 1024;
+
 /// The longest tail that there may be.
 const LONGEST_TAIL: usize = 8;
 
 /// A file of text records that is written by way of memory which it shares with the kernel: what was appended is in the
-/// file although nobody has flushed it, also when the program is killed. System calls are needed once in 256 KiB. Behind the last
+/// file although nobody has flushed it, also when the program is killed. System calls are needed six times in 256 KiB. Behind the last
 /// record there is always the same tail, so that the whole is well-formed at each moment.
 ///
 /// What is not written yet are spaces, to the end of the window of 256 KiB that is in memory; [`Journal::finish`] cuts them off.
@@ -26,6 +29,8 @@ const LONGEST_TAIL: usize = 8;
 #[derive(Debug)]
 pub struct Journal {
     file: File,
+    /// What there is where nothing is written yet.
+    spaces: Box<[u8]>,
     window: NonNull<u8>,
     /// Where in the file the window begins.
     begin: u64,
@@ -44,17 +49,29 @@ impl Journal {
     /// that will be appended, this tail.
     ///
     /// # Errors
-    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what cannot be mapped, such as a FIFO.
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what cannot be mapped, such as a FIFO; EBUSY while it is somebody
+    /// else's journal, such as that of a program that has started this one.
     pub fn create(path: &Path, head: &[u8], tail: &'static [u8]) -> Result<Journal> {
         if tail.len() > LONGEST_TAIL {
             return Err(Errno::EINVAL);
         }
         fork::count()?;
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(true).mode(0o644);
+        options.read(true).write(true).create(true).truncate(false).mode(0o644);
         let file = options.open(path).map_err(errno)?;
-        let window = map(&file, 0)?;
-        let mut journal = Journal { file, window, begin: 0, used: 0, tail, forks: fork::forks() };
+        // Before it is made shorter. The lock goes with the file.
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => Errno::EBUSY,
+            TryLockError::Error(error) => errno(error),
+        })?;
+        // What has no length is found out when it is mapped.
+        let emptied = file.set_len(0).map_err(errno);
+        if emptied != Err(Errno::EINVAL) {
+            emptied?;
+        }
+        let spaces = vec![b' '; BLOCK].into_boxed_slice();
+        let window = map(&file, 0, &spaces)?;
+        let mut journal = Journal { file, spaces, window, begin: 0, used: 0, tail, forks: fork::forks() };
         journal.append(head)?;
         Ok(journal)
     }
@@ -126,7 +143,7 @@ impl Journal {
     /// Goes on to the next window; the one before is returned.
     fn turn_over(&mut self) -> Result<NonNull<u8>> {
         let begin = self.begin + WINDOW as u64;
-        let window = map(&self.file, begin)?;
+        let window = map(&self.file, begin, &self.spaces)?;
         (self.begin, self.used) = (begin, 0);
         Ok(std::mem::replace(&mut self.window, window))
     }
@@ -145,8 +162,9 @@ impl Drop for Journal {
 }
 
 /// Makes room in the file, and maps it.
-fn map(file: &File, begin: u64) -> Result<NonNull<u8>> {
-    file.write_all_at(&vec![b' '; WINDOW], begin).map_err(errno)?;
+fn map(file: &File, begin: u64, spaces: &[u8]) -> Result<NonNull<u8>> {
+    let mut blocks = (0..WINDOW).step_by(BLOCK);
+    blocks.try_for_each(|at| file.write_all_at(spaces, begin + at as u64)).map_err(errno)?;
     let (access, offset) = (libc::PROT_READ | libc::PROT_WRITE, begin as libc::off_t);
     // SAFETY: a new mapping, where the kernel likes; nothing that is there is touched.
     let place = unsafe { libc::mmap(ptr::null_mut(), WINDOW, access, libc::MAP_SHARED, file.as_raw_fd(), offset) };
@@ -195,6 +213,20 @@ mod tests {
     }
 
     #[test]
+    fn one_that_is_being_written_is_left_alone() {
+        let path = place("locked");
+        let mut journal = Journal::create(&path, b"[", b"]").unwrap();
+        journal.append(b"record").unwrap();
+        assert_eq!(Journal::create(&path, b"", b"").err(), Some(Errno::EBUSY));
+        journal.append(b", another").unwrap();
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("[record, another]"));
+        drop(journal);
+        Journal::create(&path, b"<", b">").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().trim_end(), "<>");
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
     fn what_is_too_long_or_not_there_is_refused() {
         let path = place("refused");
         let mut journal = Journal::create(&path, b"[", b"]").unwrap();
@@ -203,5 +235,18 @@ mod tests {
         assert_eq!(journal.amend(u64::MAX, b"x"), Err(Errno::EINVAL));
         std::fs::remove_file(path).unwrap();
         assert_eq!(Journal::create(Path::new("/proc/nothing/x"), b"", b"").err(), Some(Errno::ENOENT));
+    }
+
+    #[test]
+    fn a_file_is_one_journals_at_a_time() {
+        let path = place("one");
+        let mut first = Journal::create(&path, b"[", b"]").unwrap();
+        first.append(b"first").unwrap();
+        assert_eq!(Journal::create(&path, b"[", b"]").err(), Some(Errno::EBUSY));
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("[first]"));
+        first.finish().unwrap();
+        drop(Journal::create(&path, b"(", b")").unwrap());
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("()"));
+        std::fs::remove_file(path).unwrap();
     }
 }

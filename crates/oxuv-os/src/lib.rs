@@ -35,8 +35,10 @@ pub mod signal;
 pub mod socket;
 pub mod spawn;
 pub mod stack;
+#[cfg(not(loom))]
 mod start;
 pub mod symbol;
+pub mod sync;
 pub mod system;
 pub mod thread;
 mod timer_descriptor;
@@ -52,6 +54,9 @@ pub use errno::{Errno, Result};
 pub use journal::Journal;
 pub use room::Room;
 pub use shared::Shared;
+#[cfg(not(loom))]
 pub use start::Thread;
+#[cfg(loom)]
+pub use sync::Thread;
 pub use timer_descriptor::{TimerClock, TimerDescriptor};
 pub use wake::EventFd;

@@ -200,15 +200,7 @@ fn recv_again(fd: &Descriptor, room: &mut Room<'_>) -> rustix::io::Result<usize>
 /// EAGAIN when it takes nothing now, EPIPE, ECONNRESET and other failures of the connection.
 #[inline(always)] // Hardly more than the call, whose result would go through memory.
 pub fn send(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
-    match net::send(fd, buf, flags) {
-        Err(rustix::io::Errno::INTR) => send_again(fd, buf, flags),
-        sent => Ok(sent?),
-    }
-}
-
-#[cold]
-fn send_again(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
-    Ok(retry(|| net::send(fd, buf, flags))?)
+    Ok(retry(move || net::send(fd, buf, flags))?)
 }
 
 /// Sends from several buffers (at most 1024) as much as the socket takes.
@@ -216,7 +208,7 @@ fn send_again(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
 /// # Errors
 /// As [`send`]; EMSGSIZE for more than 1024 buffers.
 pub fn send_vectored(fd: &Descriptor, bufs: &[IoSlice<'_>], flags: SendFlags) -> Result<usize> {
-    Ok(retry(|| net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), flags))?)
+    Ok(retry(move || net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), flags))?)
 }
 
 /// Ends the sending side: the peer reads the end of the stream.
@@ -266,8 +258,17 @@ fn copied(name: &net::SocketAddrAny) -> Address {
     Address::from_bytes(bytes).unwrap_or(Address::none())
 }
 
+/// Calls again while signal handlers interrupt it.
 #[inline]
 fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+    match call() {
+        Err(rustix::io::Errno::INTR) => call_again(call),
+        done => done,
+    }
+}
+
+#[cold]
+fn call_again<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     loop {
         match call() {
             Err(rustix::io::Errno::INTR) => {}

@@ -10,12 +10,13 @@
 
 mod action;
 mod inbox;
+#[cfg(all(test, loom))]
+mod races;
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
-
 use crate::fork::Process;
+use crate::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 use crate::{Errno, EventFd, Result, Shared};
 
 use action::Lock;
@@ -151,10 +152,10 @@ impl Signals {
         let before = (self.inbox.watched.load(Relaxed), self.inbox.lasting.load(Relaxed));
         let with = |set: u64, on: bool| if on { set | bit } else { set & !bit };
         self.inbox.lasting.store(with(before.1, how == Watching::Always), Relaxed);
-        self.inbox.watched.store(with(before.0, how != Watching::No), SeqCst);
+        self.inbox.watched.store(with(before.0, how != Watching::No), Release);
         let settled = action::settle(&lock, number);
         if settled.is_err() {
-            self.inbox.watched.store(before.0, SeqCst);
+            self.inbox.watched.store(before.0, Release);
             self.inbox.lasting.store(before.1, Relaxed);
         }
         settled
@@ -174,10 +175,10 @@ impl Signals {
     /// In a child: the loop is the child's from now on, and so is what comes. What has come to the parent is forgotten.
     pub fn after_fork(&mut self) {
         let lock = Lock::take();
-        let watched = self.inbox.watched.swap(0, SeqCst);
+        let watched = self.inbox.watched.swap(0, AcqRel);
         self.inbox.wait_for_readers();
         self.inbox.reset(Process::current(), &self._wake);
-        self.inbox.watched.store(watched, SeqCst);
+        self.inbox.watched.store(watched, Release);
         for number in (1..=LAST).filter(|&number| bit(number).is_ok_and(|bit| watched & bit != 0)) {
             // It was settled in the parent: there is such a signal.
             let _ = action::settle(&lock, number);
@@ -188,7 +189,7 @@ impl Signals {
 impl Drop for Signals {
     fn drop(&mut self) {
         let lock = Lock::take();
-        let watched = self.inbox.watched.swap(0, SeqCst);
+        let watched = self.inbox.watched.swap(0, AcqRel);
         self.inbox.lasting.store(0, Relaxed);
         for number in (1..=LAST).filter(|&number| bit(number).is_ok_and(|bit| watched & bit != 0)) {
             let _ = action::settle(&lock, number);

@@ -11,7 +11,12 @@ use crate::{Result, descriptor};
 /// It is never read: registered edge-triggered, every write wakes the poller once more, and the counter would
 /// need 2^64 writes to fill.
 #[derive(Debug)]
-pub struct EventFd(OwnedFd);
+pub struct EventFd {
+    descriptor: OwnedFd,
+    /// loom lets other threads go on here, as the system does where it is called.
+    #[cfg(loom)]
+    call: crate::sync::atomic::AtomicBool,
+}
 
 impl EventFd {
     /// A new eventfd with counter 0.
@@ -19,7 +24,11 @@ impl EventFd {
     /// # Errors
     /// EMFILE, ENFILE, ENOMEM.
     pub fn new() -> Result<Self> {
-        Ok(EventFd(Self::make()?))
+        Ok(EventFd {
+            descriptor: Self::make()?,
+            #[cfg(loom)]
+            call: Default::default(),
+        })
     }
 
     fn make() -> Result<OwnedFd> {
@@ -36,15 +45,17 @@ impl EventFd {
 
     /// Wakes the poller. Callable from any thread and from a signal handler; `errno` is as before afterwards.
     pub fn wake(&self) {
+        #[cfg(loom)]
+        self.call.store(true, crate::sync::atomic::Ordering::Relaxed);
         let errno = errno::errno();
         // A full counter (EAGAIN) means that a wake-up is outstanding, and an eventfd knows no other failure.
-        while rustix::io::write(&self.0, &1_u64.to_ne_bytes()) == Err(rustix::io::Errno::INTR) {}
+        while rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes()) == Err(rustix::io::Errno::INTR) {}
         errno::set_errno(errno);
     }
 }
 
 impl AsRawFd for EventFd {
     fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
+        self.descriptor.as_raw_fd()
     }
 }

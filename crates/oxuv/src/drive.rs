@@ -80,12 +80,19 @@ impl Driver {
     fn step(&mut self, inner: &Inner, table: &Table) -> bool {
         let mut borrowed = inner.core.borrow_mut();
         let Some(core) = borrowed.as_mut() else { return false };
-        if let Some((key, kind, _)) = core.next_watcher() {
-            drop(borrowed);
-            self.subjects.call_watcher(inner, table, key, kind);
-            return true;
-        }
-        let Some(event) = core.next_other() else { return false };
+        let event = loop {
+            if let Some((key, kind, _)) = core.next_watcher() {
+                drop(borrowed);
+                self.subjects.call_watcher(inner, table, key, kind);
+                return true;
+            }
+            match core.next_other() {
+                Some(event) => break event,
+                None if core.is_over() => return false,
+                // It is the watchers' turn.
+                None => {}
+            }
+        };
         let event = match event {
             Event::NeedBuffer { key, .. } => {
                 if self.room.is_empty() {

@@ -23,7 +23,8 @@ use crate::{Errno, Handle, LoopRef, Pipe, Result};
 
 /// A child process, made by [`Command::spawn`]. The handle is active until the child has ended.
 ///
-/// Closed before that, it hears nothing; the child goes on, and its end is waited for when the loop makes or closes the next.
+/// Closed before that, it hears nothing; the child goes on, unless it is to be [killed](Command::kill_on_drop), and its end is waited for
+/// when the loop makes or closes the next.
 #[doc(alias = "uv_process_t")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Process(pub(crate) Handle);

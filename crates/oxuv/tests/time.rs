@@ -135,50 +135,6 @@ fn an_interval_ticks_now_and_then_once_a_period() {
     });
 }
 
-/// The distances of ticks, in periods, of which three times one was missed.
-fn ticks_with(behavior: MissedTickBehavior) -> Vec<f64> {
-    const PERIOD: Duration = Duration::from_millis(20);
-    let lp = Loop::new().unwrap();
-    lp.block_on(async {
-        let mut interval = interval(PERIOD);
-        interval.set_missed_tick_behavior(behavior);
-        assert_eq!(interval.missed_tick_behavior(), behavior);
-        let first = interval.tick().await;
-        // Past the ticks at 1, 2 and 3.
-        std::thread::sleep(3 * PERIOD + PERIOD / 2);
-        let mut ticks = Vec::new();
-        for _ in 0..5 {
-            ticks.push((interval.tick().await - first).as_secs_f64() / PERIOD.as_secs_f64());
-        }
-        ticks
-    })
-}
-
-#[test]
-fn missed_ticks_come_in_a_burst() {
-    assert_eq!(ticks_with(MissedTickBehavior::Burst), [1.0, 2.0, 3.0, 4.0, 5.0]);
-}
-
-#[test]
-fn missed_ticks_delay_all_that_follow() {
-    let ticks = ticks_with(MissedTickBehavior::Delay);
-    assert_eq!(ticks[0], 1.0);
-    assert!(ticks[1] >= 4.5, "{ticks:?}");
-    for nth in 2..5 {
-        assert!((ticks[nth] - ticks[nth - 1] - 1.0).abs() < 1e-6, "{ticks:?}");
-    }
-}
-
-#[test]
-fn missed_ticks_are_skipped() {
-    let ticks = ticks_with(MissedTickBehavior::Skip);
-    assert_eq!(ticks[0], 1.0);
-    assert!(ticks[1] >= 4.0, "{ticks:?}");
-    for nth in 1..5 {
-        assert!((ticks[nth] - ticks[nth].round()).abs() < 1e-6, "{ticks:?}");
-    }
-}
-
 #[test]
 fn an_interval_is_a_stream() {
     let lp = Loop::new().unwrap();

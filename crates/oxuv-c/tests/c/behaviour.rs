@@ -1,4 +1,4 @@
-//! `BEHAVIOUR.md` names tests that exist, and so does the table of reported bugs.
+//! `BEHAVIOUR.md` and `SECURITY.md` name tests that exist, and so does the table of reported bugs.
 
 use std::path::Path;
 
@@ -53,6 +53,24 @@ fn check_tests(what: &str, shown: &str) -> usize {
         assert!(exists(file, name), "{what}: {file} has no {name}");
     }
     tests.len()
+}
+
+#[test]
+fn each_advisory_of_the_security_page_has_a_test_that_exists_or_a_reason() {
+    let (_, record) = include_str!("../../../../SECURITY.md").split_once("\n### libuv\n").unwrap();
+    let mut count = 0;
+    for row in record
+        .lines()
+        .filter(|line| ["| CVE", "| GHSA", "| RUSTSEC", "| no number"].iter().any(|kind| line.starts_with(kind)))
+    {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [advisory, fault, shown] = cells[..] else { panic!("three columns: {row}") };
+        assert!(!fault.is_empty() && !shown.is_empty(), "{row}");
+        if shown.contains(": ") && shown.contains('`') {
+            count += check_tests(advisory, shown);
+        }
+    }
+    assert!(count > 30, "{count}");
 }
 
 /// The numbers of the reported bugs that concern the C library.

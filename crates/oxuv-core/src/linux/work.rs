@@ -52,8 +52,9 @@ impl<J: Job> Linux<J> {
                 }
             }
         }
-        // What nobody has said. Behind a full batch it is said by the next.
-        if self.events.len() < BATCH {
+        // What nobody has said, or the end of a run, before which jobs had come back. Behind a full batch it is said by the next.
+        let is_said = self.events.iter().any(|event| event.data.u64() == WAKE);
+        if !is_said && self.events.len() < BATCH {
             self.events.push(Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) });
         }
         Ok(())

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
+use oxuv_os::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use oxuv_os::sync::{Condvar, Mutex, MutexGuard, yield_now};
 use oxuv_os::{Errno, Result, Shared, Thread, clock};
 
 use super::desk::{DeskKey, Desks, Errand};
@@ -343,7 +344,7 @@ impl<J: Job> Crew<J> {
         let ended = clock::now();
         let mut state = self.lock();
         state.lanes[task.lane as usize].measure(task.since, begun, ended);
-        let job = observe::Job { lane: task.lane, queued: task.since, started: begun, finished: ended };
+        let job = observe::Job { lane: Some(task.lane), queued: task.since, started: begun, finished: ended };
         state.desks.observe(task.desk, job);
     }
 
@@ -377,7 +378,7 @@ impl<J: Job> Crew<J> {
         self.is_called.store(false, Relaxed);
         drop(state);
         for _ in 0..LINGERING {
-            std::thread::yield_now();
+            yield_now();
             if self.is_called.load(Relaxed) {
                 break;
             }

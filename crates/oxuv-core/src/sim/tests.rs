@@ -1,9 +1,10 @@
 //! The contract of a kernel, line by line, and what the tests of programs rely on.
 
+use std::any::Any;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::*;
-use crate::kernel::WAKE;
+use crate::kernel::{Answer, Call, Operation, WAKE};
 use oxuv_os::Errno;
 
 const EDEADLK: Errno = Errno::from_raw(35);
@@ -407,4 +408,96 @@ fn a_pipe_like_hang_up_stands_alone_when_the_bytes_are_read() {
     assert!(sim.readiness(&fd).contains(Readiness::HANG_UP | Readiness::READ));
     recv(&mut sim, &fd).unwrap();
     assert!(sim.readiness(&fd).contains(Readiness::HANG_UP) && !sim.readiness(&fd).contains(Readiness::READ));
+}
+
+/// An operation on files that remembers what has become of it.
+#[derive(Debug, Default)]
+struct Asked {
+    answers: usize,
+    runs: usize,
+}
+
+impl Job for Asked {
+    fn run(&mut self) {
+        self.runs += 1;
+    }
+
+    fn operation(&mut self) -> Option<Operation> {
+        Call::Metadata(c"/".to_owned()).into_operation().ok()
+    }
+
+    fn answered(&mut self, answer: Result<Answer>, _: Operation) {
+        assert!(matches!(answer, Ok(Answer::Done)));
+        self.answers += 1;
+    }
+}
+
+/// Waits until so many jobs have come back: how often each was answered, was run, and its result.
+fn returned(sim: &mut Sim, count: usize) -> Vec<(usize, usize, Result<()>)> {
+    let mut returned = Vec::new();
+    while returned.len() < count {
+        sim.wait(None).unwrap();
+        sim.collect_finished();
+        while let Some(Finished { job, result, .. }) = sim.next_finished() {
+            let job: Box<dyn Any> = job;
+            let Asked { answers, runs } = *job.downcast::<Asked>().unwrap();
+            returned.push((answers, runs, result));
+        }
+    }
+    returned
+}
+
+#[test]
+fn a_ring_begins_what_it_was_given_with_the_next_wait() {
+    let mut sim = faultless();
+    sim.set_ring(true);
+    let tickets = [0, 1].map(|request| sim.submit(Lane::FastIo, request, Box::new(Asked::default())).unwrap());
+    assert!(sim.must_begin());
+    sim.cancel(tickets[1]).unwrap();
+    assert_eq!(sim.cancel(tickets[1]), Err(Errno::EBUSY));
+    assert_eq!(returned(&mut sim, 2), [(0, 0, Err(Errno::ECANCELED)), (1, 0, Ok(()))]);
+    assert!(!sim.must_begin());
+}
+
+#[test]
+fn what_a_ring_declines_and_what_is_no_file_is_for_threads() {
+    let mut sim = Sim::new(1, Faults { ring_declines: 1000, ..Faults::none() });
+    sim.set_ring(true);
+    for lane in [Lane::FastIo, Lane::Work] {
+        sim.submit(lane, 0, Box::new(Asked::default())).unwrap();
+        assert_eq!(returned(&mut sim, 1), [(0, 1, Ok(()))]);
+    }
+    assert_eq!(sim.committed(Fault::RingDeclines), 1);
+}
+
+#[test]
+fn a_terminal_is_opened_anew_or_not_and_goes_by_either_number() {
+    let mut reopened = 0;
+    for seed in 0..20 {
+        let mut sim = Sim::new(seed, Faults::none());
+        let (fd, peer) = sim.terminal().unwrap();
+        let opened = sim.open_terminal(&fd, false).unwrap();
+        assert_eq!(sim.window_size(&fd), Ok(WindowSize { columns: 80, rows: 25 }));
+        peer.send(&sim, b"typed").unwrap();
+        if let Some(new) = opened.reopened {
+            reopened += 1;
+            drop(fd);
+            assert_eq!(recv(&mut sim, &new), Ok(b"typed".to_vec()));
+        } else {
+            assert_eq!(recv(&mut sim, &fd), Ok(b"typed".to_vec()));
+        }
+    }
+    assert!((1..20).contains(&reopened), "{reopened} of 20");
+}
+
+#[test]
+fn the_clock_leaps_and_never_comes_to_its_end() {
+    let mut sim = Sim::new(1, Faults { clock_leap: 1000, ..Faults::none() });
+    let before = sim.time();
+    assert!(sim.now() - before > 60_000_000_000, "a leap of less than a minute");
+    sim.set_time(u64::MAX - 10);
+    sim.later(100, |sim| sim.waker().wake());
+    assert_eq!(wait(&mut sim, None), [(WAKE, Readiness::READ)]);
+    assert_eq!(sim.now(), u64::MAX - 1);
+    assert_eq!(sim.wait(Some(1)), Err(EDEADLK), "what is due at the end");
 }

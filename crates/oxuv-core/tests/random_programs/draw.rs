@@ -27,7 +27,11 @@ const DAY: u64 = 24 * 60 * 60 * 1000 * MILLISECOND;
 
 impl Program {
     pub(crate) fn random(seed: u64) -> Program {
-        let mut random = Random::new(seed);
+        Program::drawn(Random::new(seed), seed)
+    }
+
+    /// The program that is drawn so. On `seed` depends what chance there is in the kernel.
+    pub(crate) fn drawn(mut random: Random, seed: u64) -> Program {
         let kinds = random_kinds(&mut random);
         let mut outside = Vec::new();
         for (place, &kind) in kinds.iter().enumerate() {

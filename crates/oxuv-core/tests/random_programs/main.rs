@@ -11,6 +11,8 @@
 //! `OXUV_PROGRAMS` sets the number of programs, `OXUV_SEED` the first seed. A failing program is made small and printed, with the
 //! command that runs it again.
 
+#![cfg_attr(fuzzing, no_main, allow(dead_code, reason = "a fuzzer draws and shrinks in its own way"))]
+
 /// What a check says: nothing, or what is wrong.
 type Check = Result<(), String>;
 
@@ -113,3 +115,14 @@ fn report(count: u64, all: &Coverage, begun: Instant) {
     // Nobody may be there to read it.
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
+
+// The first of the bytes are the kernel's chance, the others choose the program.
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let (seed, rest) = bytes.split_at(bytes.len().min(2));
+    let seed = seed.iter().fold(0, |seed, &byte| seed << 8 | u64::from(byte));
+    let program = Program::drawn(oxuv_core::sim::Random::led_by(rest), seed);
+    if let Err(failure) = run::run(&program) {
+        panic!("{failure}\n{program}");
+    }
+});

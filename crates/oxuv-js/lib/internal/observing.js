@@ -48,13 +48,14 @@ const from = (of) => (of[own.kPlace] ? `, from ${of[own.kPlace]}` : '');
 
 // A line for each timer and immediate that keeps the loop alive.
 function keepers() {
-  const { thatKeep, immediatesThatKeep, now } = require('timers').internal;
-  const timers = thatKeep().map((timer) => {
+  const { thatKeep, now } = require('timers').internal;
+  const [timers, immediates] = thatKeep();
+  const lines = timers.map((timer) => {
     const dueIn = Math.max(timer._idleStart + timer._idleTimeout - now(), 0);
     const repeat = timer._repeat ? `, every ${timer._repeat} ms` : '';
     return `${timer._repeat ? 'interval' : 'timeout'}: due in ${dueIn} ms${repeat}${from(timer)}`;
   });
-  return timers.concat(immediatesThatKeep().map((immediate) => `immediate: due now${from(immediate)}`));
+  return lines.concat(immediates.map((immediate) => `immediate: due now${from(immediate)}`));
 }
 
 // Before `process.exit()` ends the process, something is said of what would have gone on.

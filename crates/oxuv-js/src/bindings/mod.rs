@@ -6,6 +6,8 @@ mod engine;
 mod files;
 mod fs;
 mod http;
+#[cfg(fuzzing)]
+pub use http::told::{Http, tell_http};
 mod modules;
 mod net;
 mod observing;

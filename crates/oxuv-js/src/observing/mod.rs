@@ -7,12 +7,12 @@ mod why_alive;
 use std::cell::OnceCell;
 use std::fmt::{self, Display};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv::observe::{Numbers, Pulse, Settings, SlowCallback, Stuck, Trace, Watchdog};
-use oxuv::{Async, LoopRef};
+use oxuv::{Async, Errno, LoopRef};
 use oxuv_js_engine::Interrupts;
 use rquickjs::Ctx;
 
@@ -83,7 +83,7 @@ impl Observers {
     /// Those of making the trace's file; no thread.
     pub(crate) fn begin(wanted: &Observing) -> oxuv::Result<Option<Observers>> {
         let observers = Observers {
-            trace: wanted.trace.as_deref().map(Trace::create).transpose()?,
+            trace: wanted.trace.as_deref().map(create).transpose()?.flatten(),
             slow: wanted.slow,
             inquiries: wanted.why_alive.map(Inquiries::begin).transpose()?,
             metrics: wanted.metrics.clone().map(Metrics::to),
@@ -129,6 +129,17 @@ impl Observers {
         if let Some(metrics) = &self.metrics {
             metrics.write();
         }
+    }
+}
+
+/// A new trace. A script that has started this one, with the same options, may have the file: then there is none.
+fn create(path: &Path) -> oxuv::Result<Option<Trace>> {
+    match Trace::create(path) {
+        Err(Errno::EBUSY) => {
+            say(format_args!("no trace: {} is another program's, unless there is a %p in its name", path.display()));
+            Ok(None)
+        }
+        trace => trace.map(Some),
     }
 }
 

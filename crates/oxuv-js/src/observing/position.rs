@@ -26,7 +26,9 @@ impl Position {
     pub(super) fn ask(&self, patience: Duration) -> Vec<String> {
         let Question { is_asked, turn, frames, bell } = &*self.0;
         let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = frames.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that came too late for the question before.
+        *found = None;
         is_asked.store(true, Release);
         let waited = bell.wait_timeout_while(found, patience, |frames| frames.is_none());
         let found = waited.unwrap_or_else(PoisonError::into_inner).0.take();
@@ -40,9 +42,8 @@ impl Position {
         if !is_asked.load(Relaxed) || !is_asked.swap(false, AcqRel) {
             return;
         }
-        let asked = host(ctx).hooks().frames.clone().restore(ctx).and_then(|frames| frames.call::<_, Vec<String>>(()));
         // Without memory for it nothing is known.
-        let found = asked.catch(ctx).unwrap_or_default();
+        let found: Vec<String> = host(ctx).observing(ctx, "frames").catch(ctx).unwrap_or_default();
         *frames.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         bell.notify_all();
     }

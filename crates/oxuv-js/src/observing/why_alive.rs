@@ -215,8 +215,7 @@ pub(super) fn tell(who: &str, lines: &[String]) {
 
 /// A line for each handle and request that keeps the loop alive, the script's timers and immediates first.
 pub(super) fn lines(ctx: &Ctx<'_>, host: &Host) -> Vec<String> {
-    let keepers = host.hooks().why_alive.clone().restore(ctx).and_then(|keepers| keepers.call::<_, Vec<String>>(()));
-    let mut lines = keepers.unwrap_or_default();
+    let mut lines: Vec<String> = host.observing(ctx, "keepers").unwrap_or_default();
     // All timers of the script are one to the loop, and so are all immediates.
     let alive = host.lp.why_alive();
     let handles = alive.iter().filter(|alive| !matches!(alive.keeper.kind, Kind::Timer | Kind::Idle));

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::SeqCst};
 
 use super::inbox::Inbox;
 use super::{LAST, Watching, bit, catch};
@@ -115,9 +115,9 @@ pub(super) fn settle(_: &Lock, number: i32) -> Result<()> {
     let mut wanted = Watching::No;
     // What a child has inherited is its parent's, and not for it to keep up.
     for inbox in Inbox::all().filter(|inbox| inbox.is_of(process)) {
-        if inbox.lasting.load(SeqCst) & bit != 0 {
+        if inbox.lasting.load(Acquire) & bit != 0 {
             wanted = Watching::Always;
-        } else if inbox.watched.load(SeqCst) & bit != 0 && wanted == Watching::No {
+        } else if inbox.watched.load(Acquire) & bit != 0 && wanted == Watching::No {
             wanted = Watching::Once;
         }
     }

@@ -1,17 +1,20 @@
 //! Where the handler leaves what has come for a loop.
 
+use std::array::from_fn;
 use std::iter::successors;
 use std::ptr::null_mut;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicPtr;
 
 use super::action::Lock;
 use super::{LAST, bit};
 use crate::fork::Process;
+use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use crate::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64};
+use crate::sync::yield_now;
 use crate::{EventFd, Result, Shared};
 
-/// How many are kept in their order.
-const ROOM: usize = 1024;
+/// How many are kept in their order: under loom so few that it can be seen what happens to others.
+const ROOM: usize = if cfg!(loom) { 1 } else { 1024 };
 
 /// The first inbox; new ones are put before it.
 static FIRST: AtomicPtr<Inbox> = AtomicPtr::new(null_mut());
@@ -56,8 +59,17 @@ impl Inbox {
     pub(super) fn add(_: &Lock) -> Result<&'static Inbox> {
         let mut place = Vec::new();
         place.try_reserve_exact(1)?;
-        place.push(Inbox {
-            next: AtomicPtr::new(FIRST.load(Relaxed)),
+        place.push(Inbox::new());
+        let inbox = &place.leak()[0];
+        inbox.next.store(FIRST.load(Relaxed), Relaxed);
+        FIRST.store(std::ptr::from_ref(inbox).cast_mut(), Release);
+        Ok(inbox)
+    }
+
+    /// Nobody's, and in no list.
+    pub(super) fn new() -> Inbox {
+        Inbox {
+            next: AtomicPtr::new(null_mut()),
             is_taken: AtomicBool::new(false),
             pid: AtomicI32::new(0),
             forks: AtomicU32::new(0),
@@ -68,13 +80,10 @@ impl Inbox {
             is_rung: AtomicBool::new(false),
             taken: AtomicU64::new(0),
             read: AtomicU64::new(0),
-            places: [const { AtomicU8::new(0) }; ROOM],
-            surplus: [const { AtomicU32::new(0) }; LAST as usize],
+            places: from_fn(|_| AtomicU8::new(0)),
+            surplus: from_fn(|_| AtomicU32::new(0)),
             has_surplus: AtomicBool::new(false),
-        });
-        let inbox = &place.leak()[0];
-        FIRST.store(std::ptr::from_ref(inbox).cast_mut(), Release);
-        Ok(inbox)
+        }
     }
 
     /// Makes it that of a loop of this process, empty. Nothing is watched, and no handler looks at it.
@@ -98,8 +107,8 @@ impl Inbox {
     /// In the handler: a signal has come.
     pub(super) fn hear(&self, number: i32, process: Process) {
         // Whoever takes the bit out after this waits until we are done; who has before, has us do nothing.
-        self.readers.fetch_add(1, SeqCst);
-        if bit(number).is_ok_and(|bit| self.watched.load(SeqCst) & bit != 0) && self.is_of(process) {
+        self.readers.fetch_add(1, AcqRel);
+        if bit(number).is_ok_and(|bit| self.watched.load(Acquire) & bit != 0) && self.is_of(process) {
             self.put(number);
             if !self.is_rung.swap(true, AcqRel) {
                 // SAFETY: the loop's `Signals` owns it, and does not go while there are readers.
@@ -112,14 +121,15 @@ impl Inbox {
     /// Waits until no handler looks at it that might have seen what was there before. It is nothing that a handler waits
     /// for.
     pub(super) fn wait_for_readers(&self) {
-        while self.readers.load(SeqCst) != 0 {
-            std::thread::yield_now();
+        // Written, and not only read: who counts itself later sees what we have written before.
+        while self.readers.fetch_or(0, AcqRel) != 0 {
+            yield_now();
         }
     }
 
     /// In a child: the handlers that were looking are its parent's.
     pub(super) fn forget_readers(&self) {
-        self.readers.store(0, SeqCst);
+        self.readers.store(0, Release);
     }
 
     fn put(&self, number: i32) {
@@ -127,12 +137,15 @@ impl Inbox {
         // What was read meanwhile may be more than what had been taken.
         while (taken.wrapping_sub(self.read.load(Acquire)) as i64) < ROOM as i64 {
             match self.taken.compare_exchange_weak(taken, taken + 1, Relaxed, Relaxed) {
-                Ok(_) => return self.places[taken as usize % ROOM].store(number as u8, Release),
+                Ok(_) => {
+                    self.places[taken as usize % ROOM].swap(number as u8, Release);
+                    return;
+                }
                 Err(now) => taken = now,
             }
         }
         self.surplus[number as usize - 1].fetch_add(1, Relaxed);
-        self.has_surplus.store(true, Release);
+        self.has_surplus.swap(true, Release);
     }
 
     /// The loop takes out what has come next.
@@ -152,7 +165,9 @@ impl Inbox {
         self.has_surplus.swap(false, AcqRel);
         let found = self.surplus.iter().position(|count| count.load(Relaxed) > 0)?;
         self.surplus[found].fetch_sub(1, Relaxed);
-        self.has_surplus.store(true, Relaxed);
+        // Exchanged, and not only stored: so it goes on saying what a handler has said that was faster, and the next look sees
+        // what that has counted.
+        self.has_surplus.swap(true, Relaxed);
         Some(found as i32 + 1)
     }
 }

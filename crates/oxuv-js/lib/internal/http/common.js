@@ -74,7 +74,8 @@ function addHeader(headers, name, value) {
 function addDistinctHeader(headers, name, value) {
   const lower = name.toLowerCase();
   if (Object.hasOwn(headers, lower)) headers[lower].push(value);
-  else headers[lower] = [value];
+  // Of a name such as __proto__ an assignment would make something else.
+  else Object.defineProperty(headers, lower, { __proto__: null, value: [value], writable: true, enumerable: true, configurable: true });
 }
 
 // The date for a header. It is made anew when the second is over.

@@ -5,6 +5,8 @@ mod head;
 mod parser;
 #[cfg(test)]
 mod tests;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod told;
 
 use std::cell::RefCell;
 use std::rc::Rc;
