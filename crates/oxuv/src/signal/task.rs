@@ -1,8 +1,9 @@
 //! Signals for tasks.
 
 use std::cell::RefCell;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -61,9 +62,13 @@ pub fn signals(number: i32) -> io::Result<Signals> {
 ///
 /// # Panics
 /// When it is polled and no loop runs on this thread.
-pub async fn ctrl_c() -> io::Result<()> {
-    signals(Signal::INT)?.recv().await;
-    Ok(())
+#[track_caller]
+pub fn ctrl_c() -> impl Future<Output = io::Result<()>> {
+    let site = Location::caller();
+    async move {
+        here::made_at(site, || signals(Signal::INT))?.recv().await;
+        Ok(())
+    }
 }
 
 /// A signal that tasks wait for: made by [`signals`]. It is a [`Stream`] without an end, too. When it is dropped, the action from
