@@ -20,7 +20,7 @@ pub(crate) struct Counts {
 type Baseline = BTreeMap<(String, String), Counts>;
 
 /// The workloads that are checked: those whose counts are the same each time, and no two that say the same.
-const WORKLOADS: [&str; 16] = [
+const WORKLOADS: [&str; 19] = [
     "turn",
     "idle-1000",
     "insert-10k",
@@ -37,6 +37,9 @@ const WORKLOADS: [&str; 16] = [
     "udp-flood",
     "udp-flood-try",
     "udp-transfer",
+    "turn-observed",
+    "fire-observed",
+    "turn-traced",
 ];
 
 const CONTESTANTS: [Contestant; 2] = [Contestant::Rust, Contestant::C];
@@ -236,5 +239,15 @@ mod tests {
         }
         assert_eq!(allocating(&baseline), [""; 0]);
         assert_eq!(baseline.len(), WORKLOADS.len() * CONTESTANTS.len());
+    }
+
+    #[test]
+    fn an_observer_that_counts_costs_a_callback_150_instructions_at_most() {
+        let baseline = parse(include_str!("../baseline.tsv")).unwrap();
+        for contestant in CONTESTANTS.map(Contestant::name) {
+            let instructions = |workload: &str| baseline[&(workload.to_string(), contestant.into())].instructions;
+            let more = instructions("fire-observed") - instructions("fire-10k");
+            assert!(more <= 150.0, "{contestant}: {more}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::build::Programs;
 use crate::peers::{on_mio, on_monoio, on_tokio};
 use crate::program::Program;
-use crate::workload::Workload;
+use crate::workload::{Observed, Workload};
 use crate::{front, tasks};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,7 @@ const ON_EPOLL: &[&str] = &[
     "turn",
     "async",
     "accept",
+    "echo-idle",
     "echo-write",
     "echo-try",
     "pipe-echo",
@@ -121,12 +122,19 @@ impl Contestant {
                 command.env("OXUV_BENCH_SQPOLL", "1");
             }
         }
+        if let Some(observed) = workload.observed {
+            let variable = if observed == Observed::Numbers { "OXUV_METRICS" } else { "OXUV_TRACE" };
+            command.env(variable, programs.c.with_file_name("observed"));
+        }
         command
     }
 
     pub(crate) fn can(self, workload: &Workload) -> bool {
         match self {
-            Contestant::C | Contestant::Libuv => true,
+            Contestant::C => true,
+            // Others have no observer.
+            _ if workload.observed.is_some() && self != Contestant::Rust => false,
+            Contestant::Libuv => true,
             Contestant::Epoll => ON_EPOLL.contains(&workload.program),
             _ => {
                 let is_ours = matches!(self, Contestant::Rust | Contestant::Futures);

@@ -5,6 +5,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
+use oxuv::observe::{Numbers, Settings};
 use oxuv::{Async, Check, Errno, Idle, Loop, Mode, Prepare, Result, Tcp, Timer};
 
 use crate::program::{ANY_PORT, BACKLOG, Program, Random, Spent, tell_port, timed_section};
@@ -29,9 +30,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program!("timer-rearm", |handles, operations| timers("timer-rearm", handles, operations)),
     program!("async", |_, operations| async_(operations)),
     program!("async-coalesced", |_, operations| async_coalesced(operations)),
-    program!("echo-write", |_, _| serve(|client, bytes| {
-        client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent"))
-    })),
+    program!("echo-write", |_, _| echo_by_write()),
+    program!("echo-idle", |_, _| echo_by_write()),
     program!("echo-try", |_, _| serve(|client, bytes| client.try_write(bytes).map(drop))),
     program!("accept", |_, operations| accept(operations)),
     program!("pipe-echo", |_, _| sockets::pipe_echo()),
@@ -48,12 +48,23 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program!("spawn", spawn::run),
 ];
 
+/// A loop, observed as the C library's are by the same variables.
+pub(crate) fn new_loop() -> Result<Loop> {
+    let lp = Loop::new()?;
+    if std::env::var_os("OXUV_METRICS").is_some() {
+        lp.observe(Settings { numbers: Some(Numbers::new()), ..Settings::default() })?;
+    } else if let Some(path) = std::env::var_os("OXUV_TRACE") {
+        lp.trace(path)?;
+    }
+    Ok(lp)
+}
+
 pub(crate) fn timed_run(lp: &Loop) -> Result<Spent> {
     timed_section(|| lp.run(Mode::Default).map(drop))
 }
 
 fn turn(operations: usize) -> Result<Spent> {
-    let lp = Loop::new()?;
+    let lp = new_loop()?;
     let mut left = operations;
     Idle::new(&lp)?.start(|_| {})?;
     Prepare::new(&lp)?.start(|_| {})?;
@@ -67,7 +78,7 @@ fn turn(operations: usize) -> Result<Spent> {
 }
 
 fn idle(handles: usize, operations: usize) -> Result<Spent> {
-    let lp = Loop::new()?;
+    let lp = new_loop()?;
     let left = Rc::new(Cell::new(operations));
     for _ in 0..handles {
         let left = Rc::clone(&left);
@@ -84,7 +95,7 @@ fn idle(handles: usize, operations: usize) -> Result<Spent> {
 const LONGEST_MS: u64 = 60_000;
 
 fn timers(program: &str, handles: usize, operations: usize) -> Result<Spent> {
-    let lp = Loop::new()?;
+    let lp = new_loop()?;
     let mut random = Random::default();
     let timers = (0..handles).map(|_| Timer::new(&lp)).collect::<Result<Vec<_>>>()?;
     // So each has its closure, and is started again and again with it.
@@ -126,7 +137,7 @@ fn timers(program: &str, handles: usize, operations: usize) -> Result<Spent> {
 }
 
 fn async_(operations: usize) -> Result<Spent> {
-    let lp = Loop::new()?;
+    let lp = new_loop()?;
     let mut left = operations;
     let handle = Async::new(&lp, move |handle| {
         left -= 1;
@@ -139,7 +150,7 @@ fn async_(operations: usize) -> Result<Spent> {
 
 fn async_coalesced(operations: usize) -> Result<Spent> {
     const SENDS: usize = 1000;
-    let lp = Loop::new()?;
+    let lp = new_loop()?;
     let mut left = operations;
     let sender = Rc::new(Cell::new(None));
     let handle = {
@@ -163,7 +174,7 @@ fn async_coalesced(operations: usize) -> Result<Spent> {
 
 /// Serves clients until the last one hangs up.
 fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<Spent> {
-    let lp = Loop::new()?;
+    let lp = new_loop()?;
     let server = Tcp::new(&lp)?;
     let clients = Rc::new(Cell::new(0));
     server.bind(ANY_PORT.into())?;
@@ -188,9 +199,13 @@ fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<Spent> {
     timed_run(&lp)
 }
 
+fn echo_by_write() -> Result<Spent> {
+    serve(|client, bytes| client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent")))
+}
+
 /// Closes each connection as it comes.
 fn accept(operations: usize) -> Result<Spent> {
-    let lp = Loop::new()?;
+    let lp = new_loop()?;
     let server = Tcp::new(&lp)?;
     let mut left = operations;
     server.bind(ANY_PORT.into())?;

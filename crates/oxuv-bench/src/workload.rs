@@ -14,6 +14,8 @@ pub(crate) struct Workload {
     pub(crate) traffic: Option<Traffic>,
     /// The threads of its pool, if it is about that; then it is timed on all cores, not on one.
     pub(crate) threads: Option<usize>,
+    /// Somebody looks on.
+    pub(crate) observed: Option<Observed>,
     /// The operations of the shorter and the longer of two runs whose counts are subtracted; `None`: it takes too long
     /// under callgrind, and the same at a smaller size says it.
     pub(crate) counted: Option<(usize, usize)>,
@@ -21,6 +23,15 @@ pub(crate) struct Workload {
     pub(crate) timed: usize,
     /// Only its memory is measured: what a run with so many handles needs is subtracted from what one with all of them does.
     pub(crate) fewer: Option<usize>,
+}
+
+/// What an observer does of a contestant's loops; libuv has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Observed {
+    /// It counts.
+    Numbers,
+    /// It writes a trace.
+    Trace,
 }
 
 /// What a contestant's client does.
@@ -53,10 +64,16 @@ const fn plain(name: &'static str, title: &'static str, short: usize, long: usiz
         handles: 1,
         traffic: None,
         threads: None,
+        observed: None,
         counted: Some((short, long)),
         timed,
         fewer: None,
     }
+}
+
+/// The same with somebody who looks on.
+const fn observed(name: &'static str, title: &'static str, observed: Observed, of: Workload) -> Workload {
+    Workload { name, title, observed: Some(observed), ..of }
 }
 
 const fn timers(name: &'static str, title: &'static str, program: &'static str, handles: usize) -> Workload {
@@ -78,7 +95,7 @@ const fn echo(
     let traffic = Some(Traffic::Connections { connections, size, depth });
     let counted = Some((rounds / step * step, rounds / step * step + 5_000usize.div_ceil(step) * step));
     // So often that what it costs to come and to go is little beside it.
-    let (timed_rounds, least) = (40_000usize.div_ceil(step), if depth == 1 { 100 } else { 20 });
+    let (timed_rounds, least) = (40_000usize.div_ceil(step), if depth == 1 { 60 } else { 20 });
     let timed = if timed_rounds < least { least } else { timed_rounds } * step;
     Workload { program, handles: connections, traffic, counted, ..plain(name, title, 0, 0, timed) }
 }
@@ -117,9 +134,12 @@ const fn memory(
     Workload { program, handles: many, traffic, counted: None, fewer: Some(few), ..plain(name, title, 0, 0, 0) }
 }
 
+const TURN: Workload = plain("turn", "turn: one idle, one prepare, one check", 500, 5_500, 200_000);
+const ECHO: Workload = echo("echo-1", "echo: 1 x 64 B", "echo-write", 1, 64, 1);
+
 impl Workload {
     pub(crate) const ALL: &[Workload] = &[
-        plain("turn", "turn: one idle, one prepare, one check", 500, 5_500, 200_000),
+        TURN,
         Workload { program: "idle", ..plain("idle-1", "idle callback, alone", 500, 5_500, 200_000) },
         Workload {
             program: "idle",
@@ -137,7 +157,7 @@ impl Workload {
         plain("async", "async send and its callback", 500, 5_500, 200_000),
         plain("async-coalesced", "async send that finds one pending", 10_000, 110_000, 20_000_000),
         echo("echo-try", "echo, try_write: 1 x 64 B", "echo-try", 1, 64, 1),
-        echo("echo-1", "echo: 1 x 64 B", "echo-write", 1, 64, 1),
+        ECHO,
         echo("echo-1-16", "echo: 1 x 64 B, 16 at a time", "echo-write", 1, 64, 16),
         echo("echo-1-4k", "echo: 1 x 4 KiB", "echo-write", 1, 4096, 1),
         echo("echo-1-4k-16", "echo: 1 x 4 KiB, 16 at a time", "echo-write", 1, 4096, 16),
@@ -172,13 +192,23 @@ impl Workload {
         spawn("spawn-20m", "a child of 20 MB", 20),
         spawn("spawn-2g", "a child of 2 GB", 2000),
         plain("udp-transfer", "UDP, 100 sent and received: 64 B", 1_000, 11_000, 200_000),
+        observed("turn-observed", "turn, observed: numbers", Observed::Numbers, TURN),
+        observed("turn-traced", "turn, observed: a trace", Observed::Trace, TURN),
+        observed(
+            "fire-observed",
+            "timer fired, 10,000, observed: numbers",
+            Observed::Numbers,
+            timers("", "", "timer-fire", 10_000),
+        ),
+        observed("echo-observed", "echo: 1 x 64 B, observed: numbers", Observed::Numbers, ECHO),
+        observed("echo-traced", "echo: 1 x 64 B, observed: a trace", Observed::Trace, ECHO),
         memory(
             "memory-connection",
             "an idle connection",
-            "echo-write",
+            "echo-idle",
             100,
-            2000,
-            Some(Traffic::Connections { connections: 2000, size: 64, depth: 1 }),
+            8000,
+            Some(Traffic::Connections { connections: 8000, size: 64, depth: 1 }),
         ),
         memory("memory-timer", "a timer", "timer-insert", 10_000, 210_000, None),
     ];

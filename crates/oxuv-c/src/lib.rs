@@ -30,8 +30,6 @@ mod getaddrinfo;
 mod getnameinfo;
 mod handle;
 mod if_name;
-#[cfg(not(miri))]
-mod inquiry;
 mod job;
 mod kinds;
 #[path = "loop.rs"]

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::process::abort;
 use std::ptr::{null, null_mut, write_bytes};
 
-use oxuv_core::{Config, Core, Errno, Result};
+use oxuv_core::{Config, Core, Errno, Result, Why};
 
 use crate::types::uv_loop_t;
 use crate::write::Bufs;
@@ -140,8 +140,10 @@ pub unsafe extern "C-unwind" fn uv_loop_init(loop_: *mut uv_loop_t) -> c_int {
             Core::new(kernel::new()?, Config { grain: MILLISECOND, reaps_orphans: false, opens_pipes_always: true })?;
         let place = boxed(core)?;
         #[cfg(not(miri))]
-        // SAFETY: a core that nobody else knows of yet.
-        crate::observe::begin(unsafe { &mut *place });
+        // SAFETY: a core that nobody else knows of yet, at its place.
+        unsafe {
+            crate::observe::begin(place);
+        }
         Ok(place)
     });
     let core = match made {
@@ -171,7 +173,8 @@ pub unsafe extern "C-unwind" fn uv_loop_close(loop_: *mut uv_loop_t) -> c_int {
     // SAFETY: without a core the question ends with EINVAL. It came from `boxed`; with the null that is left, `uv_run`
     // knows that it is gone, should it be waiting for a callback that calls this.
     unsafe {
-        if let Err(error) = with(loop_, |core| core.check_closable()) {
+        let checked = with(loop_, |core| core.check_closable().inspect_err(|_| core.tell_keepers(Why::Open)));
+        if let Err(error) = checked {
             return error.code();
         }
         let core = std::mem::replace(&mut (*loop_).core, null_mut());

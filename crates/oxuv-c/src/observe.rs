@@ -4,95 +4,119 @@
 //! | --- | --- |
 //! | `OXUV_TRACE=FILE` | writes a trace of all loops to this file, `%p` in it being the process's id |
 //! | `OXUV_WARN_SLOW_MS=N` | prints callbacks that take so many milliseconds, and says so while one is under way |
-//! | `OXUV_WHY_ALIVE=1` | prints what keeps the loops alive when SIGINT or SIGTERM ends the process |
-//! | `OXUV_WHY_ALIVE=SIGNAL` | prints it each time this signal comes, a name as `USR2` or a number |
+//! | `OXUV_WHY_ALIVE=1` | prints what keeps the loops alive when SIGINT or SIGTERM ends the process, or a callback by `exit`; and what keeps a loop open that cannot be closed |
+//! | `OXUV_WHY_ALIVE=SIGNAL` | prints it each time this signal comes, a name as `USR2` or a number, and for a loop that cannot be closed |
+//! | `OXUV_ORIGIN=backtrace` | has it tell also in which functions each handle was made, with file and line where the program has them |
+//! | `OXUV_METRICS=FILE` | writes what the loops have counted when the process exits, or SIGINT or SIGTERM ends it, as Prometheus reads it; `%p` as above, `-` is standard error |
+//! | `OXUV_METRICS_SIGNAL=SIGNAL` | writes it each time this signal comes, too |
 //!
 //! They are read when the process makes its first loop. Prints go to standard error. A callback is named by its symbol,
 //! or by where it is in which file, as `addr2line` takes it.
 
-use std::ffi::{OsStr, c_void};
+mod callbacks;
+mod keepers;
+mod numbers;
+mod signals;
+
+use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::io::Write;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use oxuv_core::{Alive, Event, Kind};
-use oxuv_observe::{Origins, Pulse, Recorder, Settings, SlowCallback, Trace, Watchdog, path_for_process};
-use oxuv_os::symbol::Symbols;
+use oxuv_core::{Errno, Result};
+use oxuv_observe::{Pulse, Settings, SlowCallback, Trace, Watchdog, observer, path_for_process};
 
-use crate::async_::uv_async_t;
-use crate::fs::uv_fs_t;
-use crate::fs_event::uv_fs_event_t;
-use crate::fs_poll::uv_fs_poll_t;
-use crate::getaddrinfo::{UV_GETADDRINFO, uv_getaddrinfo_t};
-use crate::getnameinfo::{UV_GETNAMEINFO, uv_getnameinfo_t};
-use crate::inquiry;
-use crate::loop_::{Loop, User};
-use crate::poll::uv_poll_t;
-use crate::process::uv_process_t;
-use crate::random::{UV_RANDOM, uv_random_t};
-use crate::signal::uv_signal_t;
-use crate::tcp_connect::uv_connect_t;
-use crate::types::{UV_FS, uv_handle_t, uv_req_t, uv_shutdown_t, uv_stream_t, uv_timer_t, uv_watcher_t, uv_write_t};
-use crate::udp::uv_udp_t;
-use crate::udp_send::uv_udp_send_t;
-use crate::work::{UV_WORK, uv_work_t};
+use crate::loop_::Loop;
+use callbacks::Callbacks;
+use signals::Duty;
 
 /// What the environment says.
+#[derive(Default)]
 struct Wishes {
     trace: Option<Trace>,
     slow: Option<Duration>,
     /// Somebody may ask why a loop is alive.
     has_inquiries: bool,
+    /// And wants to know in which functions its handles were made.
+    has_backtraces: bool,
+    /// The process that makes the wishes: its children have loops of their own.
+    process: u32,
+    /// What is done when it exits.
+    tells_at_exit: bool,
 }
 
 static WISHES: OnceLock<Wishes> = OnceLock::new();
 
 /// Has a new loop observed, if the environment says so. What cannot be done is said, and the program goes on.
-pub(crate) fn begin(core: &mut Loop) {
+///
+/// # Safety
+/// It is the core of a loop, at the place where it stays, and nobody else knows of it yet.
+pub(crate) unsafe fn begin(core: *mut Loop) {
     let wishes = WISHES.get_or_init(read_environment);
-    let settings = wishes.settings(core);
-    if !settings.is_empty() {
-        core.observe(Some(Box::new(Recorder::new(settings, Box::new(Callbacks::default())))));
+    // SAFETY: says the caller.
+    unsafe {
+        let callbacks = Callbacks::new(wishes.has_inquiries, wishes.has_backtraces);
+        if let Some(observer) = observer(wishes.settings(core), Box::new(callbacks)) {
+            (*core).observe(Some(observer));
+        }
     }
 }
 
 fn read_environment() -> Wishes {
     // SAFETY: asks for a number. Whoever runs a program with others' rights is not to have it write files.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
-        return Wishes { trace: None, slow: None, has_inquiries: false };
+        return Wishes::default();
     }
-    let slow = std::env::var_os("OXUV_WARN_SLOW_MS").and_then(|text| {
-        let milliseconds = text.to_str().and_then(|text| text.parse().ok()).filter(|&number| number > 0);
-        if milliseconds.is_none() {
-            say("OXUV_WARN_SLOW_MS must be a number of milliseconds");
-        }
-        milliseconds.map(Duration::from_millis)
-    });
-    let has_inquiries = std::env::var_os("OXUV_WHY_ALIVE").is_some_and(|text| begin_inquiries(&text));
-    Wishes { trace: std::env::var_os("OXUV_TRACE").and_then(|path| begin_trace(&path)), slow, has_inquiries }
+    let mut wishes = Wishes { process: std::process::id(), ..Wishes::default() };
+    wishes.slow = wish("OXUV_WARN_SLOW_MS", |text| milliseconds(text).ok_or(Errno::EINVAL));
+    wishes.trace = wish("OXUV_TRACE", |path| Trace::create(&path_for_process(path)));
+    let why_alive = wish("OXUV_WHY_ALIVE", |text| signals::begin(text, Duty::ASK));
+    wishes.has_inquiries = why_alive.is_some();
+    wishes.has_backtraces =
+        wish("OXUV_ORIGIN", |text| if text == "backtrace" { Ok(()) } else { Err(Errno::EINVAL) }).is_some();
+    let metrics =
+        wish("OXUV_METRICS", |path| numbers::begin(path).and_then(|()| signals::begin(OsStr::new("1"), Duty::WRITE)));
+    if metrics.is_some() {
+        wish("OXUV_METRICS_SIGNAL", |text| signals::begin(text, Duty::WRITE));
+    }
+    wishes.tells_at_exit = std::env::var_os("OXUV_WHY_ALIVE").is_some_and(|text| text == "1");
+    if wishes.tells_at_exit || metrics.is_some() {
+        // SAFETY: the function is there as long as this library, which has it called before it is unloaded.
+        unsafe { libc::atexit(at_exit) };
+    }
+    wishes
 }
 
-fn begin_trace(path: &OsStr) -> Option<Trace> {
-    let path = path_for_process(path);
-    let trace = Trace::create(&path);
-    if let Err(error) = &trace {
-        say(format_args!("no trace in {}: {error}", path.display()));
+/// Does what this variable wishes, if it is there. An error is said, with the variable's value.
+fn wish<T>(name: &str, grant: impl FnOnce(&OsStr) -> Result<T>) -> Option<T> {
+    let value: OsString = std::env::var_os(name)?;
+    let granted = grant(&value);
+    if let Err(error) = &granted {
+        say(format_args!("{name}={}: {error}", value.display()));
     }
-    trace.ok()
+    granted.ok()
 }
 
-fn begin_inquiries(text: &OsStr) -> bool {
-    let begun = inquiry::begin(&text.to_string_lossy());
-    if let Err(error) = &begun {
-        say(format_args!("OXUV_WHY_ALIVE: {error}"));
+fn milliseconds(text: &OsStr) -> Option<Duration> {
+    let number = text.to_str()?.parse().ok().filter(|&number| number > 0)?;
+    Some(Duration::from_millis(number))
+}
+
+extern "C" fn at_exit() {
+    let Some(wishes) = WISHES.get().filter(|wishes| wishes.process == std::process::id()) else { return };
+    if wishes.tells_at_exit {
+        keepers::tell_of_this_thread();
     }
-    begun.is_ok()
+    numbers::write();
 }
 
 impl Wishes {
-    fn settings(&self, core: &Loop) -> Settings {
-        let mut settings = Settings { trace: self.trace.clone(), ..Settings::default() };
+    /// # Safety
+    /// As for [`begin`].
+    unsafe fn settings(&self, core: *mut Loop) -> Settings {
+        let (trace, numbers) = (self.trace.clone(), numbers::add_loop());
+        let mut settings = Settings { trace, numbers, ..Settings::default() };
         if self.slow.is_none() && !self.has_inquiries {
             return settings;
         }
@@ -103,129 +127,14 @@ impl Wishes {
             settings.watchdog = Watchdog::start(pulse.clone(), threshold, say).ok();
         }
         if self.has_inquiries {
-            settings.inquiry = inquiry::add_loop(core, pulse);
+            // SAFETY: says the caller.
+            settings.inquiry = unsafe { keepers::add_loop(core, pulse) };
         }
         settings
     }
 }
 
 /// Prints a line. Nothing is to be done if there is nobody to read it.
-pub(crate) fn say(what: impl Display) {
+fn say(what: impl Display) {
     let _ = writeln!(std::io::stderr(), "oxuv: {what}");
-}
-
-/// Names callbacks.
-#[derive(Default)]
-struct Callbacks(Symbols);
-
-impl Callbacks {
-    fn write(&mut self, address: usize, to: &mut Vec<u8>) {
-        if address != 0 {
-            to.extend_from_slice(self.0.name_of(address));
-        }
-    }
-}
-
-impl Origins<User> for Callbacks {
-    fn origin(&mut self, event: &Event<User>, to: &mut Vec<u8>) {
-        // SAFETY: the event is about to be told, so what it speaks of is valid.
-        self.write(unsafe { callback_of(event) }, to);
-    }
-
-    fn origin_of_keeper(&mut self, keeper: &Alive<User>, to: &mut Vec<u8>) {
-        // SAFETY: a handle that is not closed, or a request that is under way, is valid.
-        let callback = unsafe {
-            match keeper.key {
-                Some(_) => callback_of_handle(keeper.kind, keeper.user.0),
-                None => callback_of_job(keeper.user.0.cast()),
-            }
-        };
-        self.write(callback, to);
-    }
-}
-
-/// The address of a callback, 0 for none.
-macro_rules! callback {
-    ($user:expr, $kind:ty, $field:ident) => {
-        (*$user.cast::<$kind>()).$field.map_or(0, |callback| callback as usize)
-    };
-}
-
-/// The callback that an event calls.
-///
-/// # Safety
-/// As for the driver's `call`: the core has just given the event.
-unsafe fn callback_of(event: &Event<User>) -> usize {
-    // SAFETY: `user` is of the kind of the event.
-    unsafe {
-        match *event {
-            Event::Timer { user: User(user), .. } => callback!(user, uv_timer_t, timer_cb),
-            Event::Idle { user: User(user), .. }
-            | Event::Prepare { user: User(user), .. }
-            | Event::Check { user: User(user), .. } => callback!(user, uv_watcher_t, watcher_cb),
-            Event::Async { user: User(user), .. } => callback!(user, uv_async_t, async_cb),
-            Event::Signal { user: User(user), .. } => callback!(user, uv_signal_t, signal_cb),
-            Event::Poll { user: User(user), .. } => callback!(user, uv_poll_t, poll_cb),
-            Event::Connection { user: User(user), .. } => callback!(user, uv_stream_t, connection_cb),
-            Event::NeedBuffer { user: User(user), .. } | Event::HungUp { user: User(user), .. } => {
-                callback!(user, uv_stream_t, read_cb)
-            }
-            Event::Connected { user: User(user), .. } => callback!(user, uv_connect_t, cb),
-            Event::Written { user: User(user), .. } => callback!(user, uv_write_t, cb),
-            Event::NeedDatagramBuffer { user: User(user), .. } => callback!(user, uv_udp_t, recv_cb),
-            Event::Sent { user: User(user), .. } => callback!(user, uv_udp_send_t, send_cb),
-            Event::ShutDown { user: User(user), .. } => callback!(user, uv_shutdown_t, cb),
-            Event::Done { user: User(user), .. } => callback_of_job(user.cast()),
-            Event::Exited { user: User(user), .. } => callback!(user, uv_process_t, exit_cb),
-            Event::FsEvent { user: User(user), .. } => callback!(user, uv_fs_event_t, cb),
-            Event::FsPoll { user: User(user), .. } => callback!(user, uv_fs_poll_t, poll_cb),
-            Event::Closed { user: User(user), .. } => callback!(user, uv_handle_t, close_cb),
-            // Nobody asks for it.
-            Event::Ready { .. } => 0,
-        }
-    }
-}
-
-/// The callback of a request that threads work on.
-///
-/// # Safety
-/// It is such a request, and under way.
-unsafe fn callback_of_job(req: *mut uv_req_t) -> usize {
-    // SAFETY: the type says what it is.
-    unsafe {
-        match (*req).r#type {
-            UV_WORK => callback!(req, uv_work_t, after_work_cb),
-            UV_GETADDRINFO => callback!(req, uv_getaddrinfo_t, cb),
-            UV_GETNAMEINFO => callback!(req, uv_getnameinfo_t, cb),
-            UV_RANDOM => callback!(req, uv_random_t, cb),
-            UV_FS => callback!(req, uv_fs_t, cb),
-            _ => 0,
-        }
-    }
-}
-
-/// The callback by which a handle is best known.
-///
-/// # Safety
-/// It is an open handle of this kind.
-unsafe fn callback_of_handle(kind: Kind, user: *mut c_void) -> usize {
-    // SAFETY: says the caller.
-    unsafe {
-        match kind {
-            Kind::Timer => callback!(user, uv_timer_t, timer_cb),
-            Kind::Idle | Kind::Prepare | Kind::Check => callback!(user, uv_watcher_t, watcher_cb),
-            Kind::Async => callback!(user, uv_async_t, async_cb),
-            Kind::Signal => callback!(user, uv_signal_t, signal_cb),
-            Kind::Poll => callback!(user, uv_poll_t, poll_cb),
-            Kind::Tcp | Kind::Pipe | Kind::Tty => {
-                let connection_cb = callback!(user, uv_stream_t, connection_cb);
-                if connection_cb != 0 { connection_cb } else { callback!(user, uv_stream_t, read_cb) }
-            }
-            Kind::Udp => callback!(user, uv_udp_t, recv_cb),
-            Kind::Process => callback!(user, uv_process_t, exit_cb),
-            Kind::FsEvent => callback!(user, uv_fs_event_t, cb),
-            Kind::FsPoll => callback!(user, uv_fs_poll_t, poll_cb),
-            Kind::None => 0,
-        }
-    }
 }

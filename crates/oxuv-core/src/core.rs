@@ -11,7 +11,7 @@ use crate::fs_poll::FsPoll;
 use crate::job::Jobs;
 use crate::kernel::Kernel;
 use crate::metrics::Counts;
-use crate::observe::Observer;
+use crate::observe::Observing;
 use crate::pending::Pending;
 use crate::poll::Poll;
 use crate::process::Processes;
@@ -81,7 +81,7 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) changes: Changes<K::Fd>,
     pub(crate) fs_polls: Slab<FsPoll>,
     pub(crate) signals: Signals,
-    pub(crate) observing: Option<Box<dyn Observer<U>>>,
+    pub(crate) observing: Option<Observing<U>>,
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {

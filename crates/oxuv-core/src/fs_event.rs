@@ -128,7 +128,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.reserve()?;
         self.changes.told.reserve(self.changes.handles.len() + 1)?;
         let state = self.changes.handles.insert(FsEvent::default())?;
-        Ok(self.slots.insert(Kind::FsEvent, state, user))
+        Ok(self.add_handle(Kind::FsEvent, state, user))
     }
 
     /// Whether the next start is also about everything beneath a directory. No at first.

@@ -126,7 +126,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.fs_polls.reserve()?;
         let timer = self.timers.insert_hidden()?;
         let state = self.fs_polls.insert(FsPoll { timer, ..FsPoll::default() })?;
-        Ok(self.slots.insert(Kind::FsPoll, state, user))
+        Ok(self.add_handle(Kind::FsPoll, state, user))
     }
 
     /// Looks at what is at a path every `interval` nanoseconds, which is not 0: on a thread, the first time at once.

@@ -561,7 +561,8 @@ pub trait Kernel {
     /// Remembers from now on when jobs are queued, begun and finished, for [`Kernel::measured_jobs`].
     fn measure_jobs(&mut self) {}
 
-    /// Tells of the jobs of this loop that threads have run since it was last asked. Of very many some are left out.
+    /// Tells of the jobs of this loop that were run since it was last asked, by threads or by the kernel. Of very many some are left
+    /// out.
     fn measured_jobs(&mut self, tell: &mut dyn FnMut(crate::observe::Job)) {
         let _ = tell;
     }

@@ -108,5 +108,5 @@ pub use tty::NewTty;
 pub use turn::{Ahead, Phase, Suspended};
 pub use udp_recv::DATAGRAM_SIZE;
 pub use udp_send::Target;
-pub use why_alive::{Alive, Doing};
+pub use why_alive::{Alive, Doing, Why};
 pub use write::{Progress, Refused};

@@ -574,9 +574,11 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     fn measure_jobs(&mut self) {
         self.jobs.observe();
+        self.ring.observe();
     }
 
     fn measured_jobs(&mut self, tell: &mut dyn FnMut(crate::observe::Job)) {
         self.jobs.observed(tell);
+        self.ring.observed(tell);
     }
 }

@@ -107,12 +107,15 @@ impl Counts {
         }
     }
 
-    #[cold]
+    /// What there is to tell after so many turns.
+    pub(crate) fn metrics(&self, turns: u64) -> Metrics {
+        Metrics { turns, events: self.events, events_waiting: self.events_waiting }
+    }
+
     pub(crate) fn begin_idle(&self, now: u64) {
         self.idle.begin(now);
     }
 
-    #[cold]
     pub(crate) fn end_idle(&self, now: u64) {
         self.idle.end(now);
     }
@@ -123,8 +126,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// in is worked off.
     #[doc(alias = "uv_metrics_info")]
     pub fn metrics(&self) -> Metrics {
-        let Counts { events, events_waiting, .. } = self.counts;
-        Metrics { turns: self.turn.count, events, events_waiting }
+        self.counts.metrics(self.turn.count)
     }
 
     /// Measures the time that the loop waits, from now on. This costs a second system call in turns that wait: one to
@@ -143,8 +145,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.poll.care = Care::Look;
     }
 
-    /// The nanoseconds that the loop has waited for events since [`Core::measure_idle_time`] or [`Core::start_idle_clock`]; 0
-    /// without.
+    /// The nanoseconds that the loop has waited for events since [`Core::measure_idle_time`] or [`Core::start_idle_clock`], or while
+    /// it was observed; 0 without all of these. An observer is told of the same times.
     #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle_time(&self) -> u64 {
         self.idle_clock().at(self.now)

@@ -1,16 +1,15 @@
 //! Looking on: what a loop does is told to an observer, turn by turn, phase by phase, callback by callback.
 //!
 //! A callback lasts from the return of [`Core::next`] to its next call, so the core can time callbacks without knowing them.
-//! The driver of an unobserved loop looks at a pointer when it has found an event. An observed one is put into a phase of its own
-//! during callbacks, so that the next call goes out of its way. Which phase and turn it is, an observed one
-//! finds out from the events and the waits, so the phases know nothing of observers. Quick ways from one event to the next of
-//! its kind are closed.
+//! An observed loop is in a phase of its own, [`Phase::Told`], whenever its front has it, so that the next call goes out of its way;
+//! that of another asks nothing. Which phase and turn it is, an observed one finds out from the events and the waits, so the phases
+//! know nothing of observers. Quick ways from one event to the next of its kind are closed.
 
 use std::fmt;
 
 use crate::kernel::Kernel;
 use crate::poll::Care;
-use crate::{Alive, Buffers, Core, Event, Key, Kind, Lane, Phase};
+use crate::{Alive, Buffers, Core, Event, Key, Kind, Lane, Metrics, Phase, Why};
 
 /// One wait of the poll phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,23 +22,28 @@ pub struct Wait {
     pub timeout: Option<u64>,
     /// How many descriptors were ready.
     pub ready: usize,
+    /// How much of it was idle, as [`Core::idle_time`] has it: all, or nothing where the loop only looked.
+    pub idle: u64,
+    /// What the loop has counted, as [`Core::metrics`] has it.
+    pub metrics: Metrics,
 }
 
-/// A job of the pool that was run, in nanoseconds of the loop's clock.
+/// A job that was run, in nanoseconds of the loop's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// The lane it was in.
-    pub lane: Lane,
+    /// The lane of the pool that it was in; `None` if the kernel did it, by io_uring.
+    pub lane: Option<Lane>,
     /// When it was submitted.
     pub queued: u64,
-    /// When a thread began it.
+    /// When a thread began it, or the kernel was told of it.
     pub started: u64,
-    /// When it was over.
+    /// When it was over, or the loop found the kernel's answer.
     pub finished: u64,
 }
 
-/// Is told what a loop does. All calls are on the loop's thread, outside of callbacks; times are nanoseconds of the loop's
-/// clock, `CLOCK_MONOTONIC`.
+/// Is told what a loop does. All calls are on the loop's thread, outside of callbacks but for what is made; times are nanoseconds of
+/// the loop's clock, `CLOCK_MONOTONIC`. Reading that is much of what observing costs, so what follows another without anything
+/// between them has the same time.
 ///
 /// It must not panic. What it does takes time of the loop's.
 pub trait Observer<U>: fmt::Debug {
@@ -53,7 +57,12 @@ pub trait Observer<U>: fmt::Debug {
     fn wait_begun(&mut self, timeout: Option<u64>, at: u64);
 
     /// The loop has waited. Phase: poll.
-    fn waited(&mut self, wait: Wait);
+    fn waited(&mut self, wait: &Wait);
+
+    /// Whether it hears of phases, and of callbacks before they begin. Asked when it begins to observe. One that does not costs less.
+    fn is_thorough(&self) -> bool {
+        true
+    }
 
     /// A callback is due: for what takes time, such as to find out its name, and is not to count as the callback's.
     fn callback_due(&mut self, event: &Event<U>) {
@@ -63,13 +72,14 @@ pub trait Observer<U>: fmt::Debug {
     /// A callback is about to begin. `depth` is 1, and more by one for each callback that runs the loop and is under way.
     fn callback_begun(&mut self, event: &Event<U>, depth: u32, at: u64);
 
-    /// The callback of this depth is over, and those of greater depth, should they have been left without a word.
-    fn callback_ended(&mut self, depth: u32, at: u64);
+    /// The callback of this depth and kind is over, which began at this time; and those of greater depth, should they have been left
+    /// without a word.
+    fn callback_ended(&mut self, depth: u32, kind: CallbackKind, begun: u64, at: u64);
 
-    /// Within the callback under way, or outside of the run, another one begins that the front calls: of several that are one to
-    /// the loop. What was told of before it is over.
-    fn part_begun(&mut self, kind: CallbackKind, origin: &str, at: u64) {
-        let _ = (kind, origin, at);
+    /// Within the callback under way, whose depth this is, or by 0 outside of the run, another one begins that the front calls: of several
+    /// that are one to the loop. What was told of before it is over.
+    fn part_begun(&mut self, kind: CallbackKind, origin: &str, depth: u32, at: u64) {
+        let _ = (kind, origin, depth, at);
     }
 
     /// The last of them is over. Else the end of the callback that they are in is its end, too.
@@ -81,31 +91,60 @@ pub trait Observer<U>: fmt::Debug {
     fn job_done(&mut self, job: Job);
 
     /// The run is over.
-    fn run_ended(&mut self, at: u64);
+    fn run_ended(&mut self, metrics: &Metrics, at: u64);
+
+    /// A handle was made. Outside of callbacks of the loop's, too; the program is in the call that makes it.
+    fn handle_made(&mut self, key: Key, at: u64) {
+        let _ = (key, at);
+    }
+
+    /// The same for a job that was submitted, by its front's value.
+    fn job_made(&mut self, user: &U, at: u64) {
+        let _ = (user, at);
+    }
 
     /// Whether to tell it now what keeps the loop alive. Asked after each wait.
     fn asks_why_alive(&mut self) -> bool {
         false
     }
 
-    /// One of what keeps the loop alive; `None` when it has been told of all.
-    fn keeper(&mut self, keeper: Option<&Alive<U>>) {
-        let _ = keeper;
+    /// One of what keeps the loop alive, or open, at this time; `None` when it has been told of all.
+    fn keeper(&mut self, why: Why, keeper: Option<&Alive<U>>, at: u64) {
+        let _ = (why, keeper, at);
     }
 }
 
+/// An observer of a loop.
+#[derive(Debug)]
+pub(crate) struct Observing<U> {
+    pub(crate) observer: Box<dyn Observer<U>>,
+    is_thorough: bool,
+}
+
 /// What an observer has been told of a run.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
     /// How many callbacks are not over: those of outer runs, and one of this.
     callbacks: u32,
     /// One of them is this run's.
     is_calling: bool,
+    /// What that is told of, and when it began.
+    kind: CallbackKind,
+    begun: u64,
     /// The phase in which the loop is while the front has it.
-    phase_under_way: Option<Phase>,
+    phase_under_way: Phase,
     /// The phase, and the number of its turn.
     phase: Option<Phase>,
     turn: u64,
+    /// When the clock was last read.
+    at: u64,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        let (kind, phase_under_way) = (CallbackKind::Timer, Phase::Over);
+        Told { callbacks: 0, is_calling: false, kind, begun: 0, phase_under_way, phase: None, turn: 0, at: 0 }
+    }
 }
 
 impl Told {
@@ -190,6 +229,12 @@ impl CallbackKind {
 }
 
 impl Phase {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Phase; 12] = {
+        use Phase::*;
+        [TurnBegun, Pending, Idle, Prepare, Poll, PendingAfterPoll, Check, Closing, Timers, FirstTimers, Over, Told]
+    };
+
     /// Its name, in small letters.
     pub fn name(self) -> &'static str {
         match self {
@@ -292,28 +337,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.poll.care = Care::Look;
             self.kernel.measure_jobs();
         }
-        let before = std::mem::replace(&mut self.observing, observer);
+        let observing = observer.map(|observer| Observing { is_thorough: observer.is_thorough(), observer });
+        let before = std::mem::replace(&mut self.observing, observing);
         self.heed_observer();
-        before
+        before.map(|before| before.observer)
     }
 
     /// Tells the observer that a callback begins which is the front's own, within one of the loop's or outside of a run.
     pub fn begin_part(&mut self, kind: CallbackKind, origin: &str) {
-        if let Some(observer) = &mut self.observing {
-            observer.part_begun(kind, origin, self.kernel.now());
+        if let Some(Observing { observer, .. }) = &mut self.observing {
+            observer.part_begun(kind, origin, self.turn.told.callbacks, self.kernel.now());
         }
     }
 
     /// Tells the observer that the last of those is over.
     pub fn end_part(&mut self) {
-        if let Some(observer) = &mut self.observing {
+        if let Some(Observing { observer, .. }) = &mut self.observing {
             observer.part_ended(self.kernel.now());
         }
     }
 
     /// The observer, to be asked what it has seen.
     pub fn observer_mut(&mut self) -> Option<&mut (dyn Observer<U> + 'static)> {
-        self.observing.as_deref_mut()
+        self.observing.as_mut().map(|observing| &mut *observing.observer)
     }
 
     #[inline(always)] // A look at a pointer.
@@ -327,24 +373,31 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn heed_observer(&mut self) {
         let is_told = self.turn.phase == Phase::Told;
         if self.is_observed() && !is_told && self.turn.phase != Phase::Over {
-            self.turn.told.phase_under_way = Some(self.turn.phase);
-            self.turn.phase = Phase::Told;
-            self.slots.put_walk_by();
+            self.hand_over();
         } else if is_told && !self.is_observed() {
             self.take_up();
         }
+    }
+
+    /// The front has the loop.
+    #[inline]
+    fn hand_over(&mut self) {
+        self.turn.told.phase_under_way = self.turn.phase;
+        self.turn.phase = Phase::Told;
+        self.slots.put_walk_by();
     }
 
     /// The phase in which the loop is, observed or not.
     #[inline]
     pub(crate) fn phase_under_way(&self) -> Phase {
         match self.turn.phase {
-            Phase::Told => self.turn.told.phase_under_way.unwrap_or(Phase::Over),
+            Phase::Told => self.turn.told.phase_under_way,
             phase => phase,
         }
     }
 
     /// The loop is the core's again.
+    #[inline]
     fn take_up(&mut self) {
         self.turn.phase = self.phase_under_way();
         self.slots.take_walk_up();
@@ -359,46 +412,80 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let event = self.next_watcher().map(|(key, kind, user)| Event::of_watcher(key, kind, user));
             let event = event.or_else(|| self.advance());
             if event.is_some() || self.is_over() {
-                return self.after_next(event);
+                self.after_next(event.as_ref());
+                return event;
             }
         }
     }
 
     /// Before the next event is looked for: the callback is over.
+    #[inline]
     fn before_next(&mut self) {
         self.take_up();
         let told = &mut self.turn.told;
         if std::mem::take(&mut told.is_calling) {
             let depth = told.callbacks;
             told.callbacks -= 1;
-            let now = self.kernel.now();
-            if let Some(observer) = &mut self.observing {
-                observer.callback_ended(depth, now);
+            told.at = self.kernel.now();
+            if let Some(Observing { observer, .. }) = &mut self.observing {
+                observer.callback_ended(depth, told.kind, told.begun, told.at);
             }
         }
     }
 
     /// An event was found: its callback begins. Or none was, and the run is over.
-    fn after_next(&mut self, event: Option<Event<U>>) -> Option<Event<U>> {
+    #[inline]
+    fn after_next(&mut self, event: Option<&Event<U>>) {
+        match (event, &self.observing) {
+            (Some(event), Some(observing)) if !observing.is_thorough && self.is_next_of_its_phase() => {
+                self.begin_callback(event.callback_kind());
+            }
+            _ => self.tell_found(event),
+        }
+    }
+
+    /// Whether nothing has happened since the last callback that an observer would have to be told of; nor has the core worked.
+    #[inline]
+    fn is_next_of_its_phase(&self) -> bool {
+        let phase = self.turn.phase;
+        // There is a wait between a phase and the same of another turn, and that was told.
+        self.turn.told.phase == Some(phase) && !matches!(phase, Phase::Poll | Phase::Pending | Phase::PendingAfterPoll)
+    }
+
+    /// A callback begins at the time that was last read.
+    #[inline]
+    fn begin_callback(&mut self, kind: CallbackKind) {
+        let told = &mut self.turn.told;
+        told.callbacks += 1;
+        told.is_calling = true;
+        (told.kind, told.begun) = (kind, told.at);
+        self.hand_over();
+    }
+
+    #[inline(never)]
+    fn tell_found(&mut self, event: Option<&Event<U>>) {
         if event.is_some() {
             self.tell_phase(self.turn.phase);
         }
-        let Some(observer) = &mut self.observing else { return event };
-        if let Some(event) = &event {
+        let is_next = self.is_next_of_its_phase();
+        let Some(Observing { observer, is_thorough }) = &mut self.observing else { return };
+        let Some(event) = event else {
+            let now = self.kernel.now();
+            self.kernel.measured_jobs(&mut |job| observer.job_done(job));
+            let metrics = self.counts.metrics(self.turn.count);
+            return observer.run_ended(&metrics, now);
+        };
+        if *is_thorough {
             observer.callback_due(event);
         }
-        let now = self.kernel.now();
-        if let Some(event) = &event {
-            let told = &mut self.turn.told;
-            told.callbacks += 1;
-            told.is_calling = true;
-            observer.callback_begun(event, told.callbacks, now);
-            self.heed_observer();
-        } else {
-            self.kernel.measured_jobs(&mut |job| observer.job_done(job));
-            observer.run_ended(now);
+        if *is_thorough || !is_next {
+            self.turn.told.at = self.kernel.now();
         }
-        event
+        self.begin_callback(event.callback_kind());
+        let told = self.turn.told;
+        if let Some(Observing { observer, is_thorough: true }) = &mut self.observing {
+            observer.callback_begun(event, told.callbacks, told.at);
+        }
     }
 
     /// Tells of a phase, and of a turn that begins with it.
@@ -411,37 +498,63 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return;
         }
         told.phase = Some(phase);
-        let now = self.kernel.now();
-        let Some(observer) = &mut self.observing else { return };
+        told.at = if is_new { self.kernel.now() } else { told.at.max(self.now) };
+        let Some(Observing { observer, is_thorough }) = &mut self.observing else { return };
         if is_new {
             told.turn = turn;
-            observer.turn_begun(turn, now);
+            observer.turn_begun(turn, told.at);
         }
-        observer.phase_begun(phase, now);
+        if *is_thorough {
+            observer.phase_begun(phase, told.at);
+        }
     }
 
-    /// As [`Core::wait_unobserved`], and tells of it; and of the jobs that have come back meanwhile.
+    /// Waits, and measures it as [`Core::measure_idle_time`] has it measured, and tells of it; and of the jobs that have come back
+    /// meanwhile.
     #[cold]
     pub(crate) fn wait_observed(&mut self, timeout: Option<u64>) {
         self.tell_phase(Phase::Poll);
         let begun = self.kernel.now();
-        if let Some(observer) = &mut self.observing {
+        if let Some(Observing { observer, .. }) = &mut self.observing {
             observer.wait_begun(timeout, begun);
         }
-        self.wait_unobserved(timeout);
-        if let Some(observer) = &mut self.observing {
-            observer.waited(Wait { begun, ended: self.now, timeout, ready: self.poll.len });
+        let is_idle = timeout != Some(0);
+        if is_idle {
+            self.counts.begin_idle(begun);
+        }
+        self.wait_now(timeout);
+        let ended = self.now;
+        if is_idle {
+            self.counts.end_idle(ended);
+        }
+        if let Some(Observing { observer, .. }) = &mut self.observing {
+            self.turn.told.at = ended;
+            let idle = if is_idle { ended.saturating_sub(begun) } else { 0 };
+            let metrics = self.counts.metrics(self.turn.count);
+            observer.waited(&Wait { begun, ended, timeout, ready: self.poll.len, idle, metrics });
             self.kernel.measured_jobs(&mut |job| observer.job_done(job));
             if observer.asks_why_alive() {
-                self.tell_keepers();
+                self.tell_keepers(Why::Alive);
             }
         }
     }
 
-    fn tell_keepers(&mut self) {
-        let Some(mut observer) = self.observing.take() else { return };
-        self.why_alive(|keeper| observer.keeper(Some(&keeper)));
-        observer.keeper(None);
-        self.observing = Some(observer);
+    /// Tells the observer, if there is one, what keeps the loop alive, or open.
+    pub fn tell_keepers(&mut self, why: Why) {
+        let Some(mut observing) = self.observing.take() else { return };
+        let now = self.kernel.now();
+        self.keepers(why, |keeper| observing.observer.keeper(why, Some(&keeper), now));
+        observing.observer.keeper(why, None, now);
+        self.observing = Some(observing);
+    }
+
+    /// A new handle, by what the phases and the kernel need of it; [`Slots::reserve`](crate::slots::Slots::reserve) goes before.
+    #[inline]
+    pub(crate) fn add_handle(&mut self, kind: Kind, state: u32, user: U) -> Key {
+        let key = self.slots.insert(kind, state, user);
+        if let Some(Observing { observer, .. }) = &mut self.observing {
+            observer.handle_made(key, self.now);
+        }
+        key
     }
 }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use crate::observe::{CallbackKind, Job, Observer, Wait};
 use crate::sim::{Faults, Sim};
-use crate::{Config, Core, Event, Mode, One, Phase};
+use crate::why_alive::{Alive, Why};
+use crate::{Config, Core, Event, Key, Metrics, Mode, One, Phase};
 
 /// Writes down all it hears, without the times.
 #[derive(Debug, Default, Clone)]
@@ -32,8 +33,9 @@ impl Observer<u32> for Notes {
 
     fn wait_begun(&mut self, _: Option<u64>, _: u64) {}
 
-    fn waited(&mut self, wait: Wait) {
+    fn waited(&mut self, wait: &Wait) {
         let length = wait.ended - wait.begun;
+        assert_eq!(wait.idle, if wait.timeout == Some(0) { 0 } else { length });
         self.note(format!("waited {length} of {}", wait.timeout.map_or(-1, |timeout| timeout as i64)));
     }
 
@@ -41,14 +43,22 @@ impl Observer<u32> for Notes {
         self.note(format!("{} at {depth}", event.callback_kind().name()));
     }
 
-    fn callback_ended(&mut self, depth: u32, _: u64) {
+    fn callback_ended(&mut self, depth: u32, _: CallbackKind, _: u64, _: u64) {
         self.note(format!("end of {depth}"));
     }
 
     fn job_done(&mut self, _: Job) {}
 
-    fn run_ended(&mut self, _: u64) {
-        self.note("over".to_owned());
+    fn run_ended(&mut self, metrics: &Metrics, _: u64) {
+        self.note(format!("over after {}", metrics.turns));
+    }
+
+    fn handle_made(&mut self, key: Key, _: u64) {
+        self.note(format!("made {}", key.index()));
+    }
+
+    fn keeper(&mut self, why: Why, keeper: Option<&Alive<u32>>, _: u64) {
+        self.note(keeper.map_or("that is all".to_owned(), |keeper| format!("{why:?}: {keeper}")));
     }
 }
 
@@ -67,6 +77,7 @@ fn turns_phases_waits_and_callbacks_are_told_in_their_order() {
     core.timer_start(timer, 1000, 0).unwrap();
     core.watcher_start(prepare).unwrap();
     core.unreference(prepare).unwrap();
+    assert_eq!(notes.take(), [format!("made {}", timer.index()), format!("made {}", prepare.index())]);
     core.begin(Mode::Default);
     // No watcher is told of apart from the others.
     while let Some(event) = core.next_other() {
@@ -95,9 +106,24 @@ fn turns_phases_waits_and_callbacks_are_told_in_their_order() {
         "closing",
         "close at 1",
         "end of 1",
-        "over",
+        "over after 2",
     ];
     assert_eq!(notes.take(), expected);
+    // Not what it looked for only: the times that the observer heard are the loop's own.
+    assert_eq!((core.idle_time(), core.metrics().turns), (1000, 2));
+}
+
+#[test]
+fn what_keeps_a_loop_from_being_closed_is_more_than_what_keeps_it_alive() {
+    let (mut core, notes) = observed();
+    let timer = core.timer_init(0).unwrap();
+    core.tell_keepers(Why::Alive);
+    core.tell_keepers(Why::Open);
+    let number = timer.index();
+    assert_eq!(
+        notes.take()[1..],
+        ["that is all".to_owned(), format!("Open: timer {number}: open"), "that is all".to_owned()]
+    );
 }
 
 #[test]
@@ -135,7 +161,7 @@ fn an_observer_may_come_in_a_callback_and_go() {
     assert!(core.observe(None).is_some());
     assert_eq!(core.next(), None);
     core.end().unwrap();
-    assert_eq!(first.take(), ["timers", "timer at 1"]);
+    assert_eq!(first.take()[2..], ["timers", "timer at 1"]);
     assert_eq!(second.take(), ["timers", "timer at 1"]);
 }
 
@@ -145,6 +171,7 @@ fn names_are_in_the_order_of_their_numbers() {
         assert_eq!(kind as usize, number);
         assert_eq!(kind.name().replace('_', ""), format!("{kind:?}").to_lowercase());
     }
+    assert!(Phase::ALL.into_iter().enumerate().all(|(number, phase)| phase as usize == number));
 }
 
 #[test]
@@ -161,5 +188,26 @@ fn an_observer_that_comes_within_a_callback_is_told_of_the_rest_of_its_phase() {
     assert!(matches!(core.next(), Some(Event::Check { user: 1, .. })));
     assert!(matches!(core.next(), Some(Event::Check { user: 0, .. })));
     assert_eq!((core.next(), core.end()), (None, Ok(true)));
-    assert_eq!(notes.take(), ["turn 1", "check", "check at 1", "end of 1", "check at 1", "end of 1", "over"]);
+    assert_eq!(notes.take(), ["turn 1", "check", "check at 1", "end of 1", "check at 1", "end of 1", "over after 1"]);
+}
+
+#[test]
+fn an_observer_that_comes_while_a_run_is_suspended_is_told_of_the_rest_of_it() {
+    let notes = Notes::default();
+    let mut core: Core<Sim, u32, One<Vec<u8>>> = Core::new(Sim::new(1, Faults::none()), Config::default()).unwrap();
+    let (timer, idle) = (core.timer_init(1).unwrap(), core.idle_init(2).unwrap());
+    core.timer_start(timer, 0, 0).unwrap();
+    core.watcher_start(idle).unwrap();
+    core.begin(Mode::Default);
+    assert!(matches!(core.next(), Some(Event::Timer { user: 1, .. })));
+    let suspended = core.suspend();
+    core.observe(Some(Box::new(notes.clone())));
+    core.resume(suspended);
+    assert!(matches!(core.next(), Some(Event::Idle { user: 2, .. })));
+    core.watcher_stop(idle).unwrap();
+    assert_eq!(core.next(), None);
+    core.end().unwrap();
+    let mut told = notes.take();
+    told.retain(|line| line.contains(" at ") || line.starts_with("end"));
+    assert_eq!(told, ["idle at 1", "end of 1"]);
 }

@@ -249,7 +249,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     #[inline]
-    pub(crate) fn wait_unobserved(&mut self, timeout: Option<u64>) {
+    fn wait_unobserved(&mut self, timeout: Option<u64>) {
         let is_measured = self.counts.measures_idle && timeout != Some(0);
         if is_measured {
             // The loop's time is that of before this turn's callbacks.
@@ -262,7 +262,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     #[inline(always)] // Of its two callers one is in every turn.
-    fn wait_now(&mut self, timeout: Option<u64>) {
+    pub(crate) fn wait_now(&mut self, timeout: Option<u64>) {
         self.poll.at = 0;
         let waited = self.kernel.wait(timeout);
         self.update_time();

@@ -21,7 +21,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.reserve()?;
         self.watches.reserve(self.watchers() + 1, number)?;
         let state = self.polls.insert(Watch::new(number))?;
-        Ok(self.slots.insert(Kind::Poll, state, user))
+        Ok(self.add_handle(Kind::Poll, state, user))
     }
 
     /// Waits for any of `interest`, anew if it was started before; of nothing, it stops. [`Event::Poll`] comes in each

@@ -147,7 +147,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn process_without_child(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
         let state = self.processes.slab.insert(Process::default())?;
-        Ok(self.slots.insert(Kind::Process, state, user))
+        Ok(self.add_handle(Kind::Process, state, user))
     }
 
     /// What the kernel is to give the child, and the connections made for it.
@@ -201,7 +201,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         let (watch, id) = (Watch::new(number.unwrap_or(-1)), K::child_id(&child));
         self.processes.slab[state] = Process { watch, child: Some(child), id, order, ..Process::default() };
-        let key = self.slots.insert(Kind::Process, state, user);
+        let key = self.add_handle(Kind::Process, state, user);
         self.set_active(key.index);
         if number.is_some() {
             self.want(key.index, Readiness::READ);
@@ -241,7 +241,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// The child shall not outlive its handle: it is killed if that is closed before its end, or by [`Core::leave_children`].
+    /// The child shall not outlive its handle: it is killed if that is closed before its end, by a loop that
+    /// [reaps orphans](crate::Config::reaps_orphans), or by [`Core::leave_children`].
     ///
     /// # Errors
     /// EINVAL for a stale key.

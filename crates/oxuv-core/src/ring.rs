@@ -10,10 +10,12 @@ use std::os::fd::AsRawFd;
 use oxuv_os::epoll::{Epoll, EventFlags};
 use oxuv_os::ring::{Done, Name, Outcome, Ring};
 use oxuv_os::system::env;
-use oxuv_os::{Errno, Result};
+use oxuv_os::{Errno, Result, clock};
 
 use crate::Ticket;
 use crate::kernel::{Finished, Job, WAKE};
+use crate::observe;
+use crate::pool::OBSERVED;
 
 /// Who does operations on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,57 @@ pub(crate) struct RingJobs<J> {
     ready: usize,
     /// What has come back without a completion.
     early: VecDeque<Returned<J>>,
+    /// The loop is observed: when each job was queued and begun.
+    times: Option<Times>,
+}
+
+/// What an observer is to hear of a ring's jobs.
+#[derive(Debug, Default)]
+struct Times {
+    /// By the numbers of requests.
+    spans: Vec<Span>,
+    /// Requests that the kernel has not been told of.
+    new: Vec<u32>,
+    /// What came back since the observer was last told, of as many as [`OBSERVED`].
+    done: Vec<observe::Job>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Span {
+    queued: u64,
+    /// 0 until the kernel is told of it.
+    started: u64,
+}
+
+impl Times {
+    fn queued(&mut self, request: u32) {
+        let place = request as usize;
+        if place >= self.spans.len() {
+            let missing = place + 1 - self.spans.len();
+            if self.spans.try_reserve(missing).is_err() {
+                return;
+            }
+            self.spans.resize(place + 1, Span::default());
+        }
+        if self.new.try_reserve(1).is_ok() {
+            self.spans[place] = Span { queued: clock::now(), started: 0 };
+            self.new.push(request);
+        }
+    }
+
+    fn entered(&mut self) {
+        let now = clock::now();
+        self.new.drain(..).for_each(|request| self.spans[request as usize].started = now);
+    }
+
+    fn done(&mut self, request: u32) {
+        let Some(span) = self.spans.get_mut(request as usize) else { return };
+        let Span { queued, started } = std::mem::take(span);
+        // Else it was submitted before there was an observer.
+        if started > 0 && self.done.len() < OBSERVED && self.done.try_reserve(1).is_ok() {
+            self.done.push(observe::Job { lane: None, queued, started, finished: clock::now() });
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -74,7 +127,8 @@ pub(crate) enum Returned<J> {
 
 impl<J> Default for RingJobs<J> {
     fn default() -> Self {
-        RingJobs { state: State::Unused, way: Way::Fastest, is_decided: false, ready: 0, early: VecDeque::new() }
+        let (state, way, early) = (State::Unused, Way::Fastest, VecDeque::new());
+        RingJobs { state, way, is_decided: false, ready: 0, early, times: None }
     }
 }
 
@@ -152,7 +206,12 @@ impl<J: Job> RingJobs<J> {
         }
         let mut given = Some((operation, (request, job)));
         match (ring.submit(&mut given), given) {
-            (Ok(Name { index, generation }), _) => Ok(Ticket { index: index | RINGS, generation }),
+            (Ok(Name { index, generation }), _) => {
+                if let Some(times) = &mut self.times {
+                    times.queued(request);
+                }
+                Ok(Ticket { index: index | RINGS, generation })
+            }
             (Err(_), Some((operation, (_, mut job)))) => {
                 job.take_back(operation);
                 Err(job)
@@ -190,12 +249,27 @@ impl<J: Job> RingJobs<J> {
         }
     }
 
+    /// Has the times of jobs kept that are submitted from now on.
+    pub(crate) fn observe(&mut self) {
+        self.times.get_or_insert_default();
+    }
+
+    /// Tells of the jobs that came back since it was last asked.
+    pub(crate) fn observed(&mut self, tell: &mut dyn FnMut(observe::Job)) {
+        if let Some(times) = &mut self.times {
+            times.done.drain(..).for_each(tell);
+        }
+    }
+
     /// In a child: what was submitted is its parent's, and lost. The child makes a ring of its own when it needs one.
     pub(crate) fn lose(&mut self) {
         if let State::On(ring) | State::Ending(ring) = std::mem::replace(&mut self.state, State::Unused) {
             ring.forget();
         }
         self.ready = 0;
+        if let Some(times) = &mut self.times {
+            *times = Times::default();
+        }
         std::mem::forget(std::mem::take(&mut self.early));
     }
 
@@ -209,6 +283,9 @@ impl<J: Job> RingJobs<J> {
             return Ok(());
         }
         let entered = ring.enter();
+        if let Some(times) = &mut self.times {
+            times.entered();
+        }
         if entered.is_err()
             && let State::On(mut ring) = std::mem::replace(&mut self.state, State::Off)
         {
@@ -261,6 +338,9 @@ impl<J: Job> RingJobs<J> {
         while self.ready > 0 {
             self.ready -= 1;
             if let Some(done) = self.ring().and_then(Ring::next_done) {
+                if let (Some(times), Outcome::Answer(_)) = (&mut self.times, &done.outcome) {
+                    times.done(done.value.0);
+                }
                 return Some(returned(done));
             }
         }

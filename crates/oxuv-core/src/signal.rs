@@ -110,7 +110,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let needed = self.signals.handles.bound() + 2;
         self.signals.watchers.try_reserve(needed.saturating_sub(self.signals.watchers.len()))?;
         let state = self.signals.handles.insert(Signal::default())?;
-        Ok(self.slots.insert(Kind::Signal, state, user))
+        Ok(self.add_handle(Kind::Signal, state, user))
     }
 
     /// Waits for a signal, in place of the one that the handle waits for so far. [`Event::Signal`] comes once for each time

@@ -230,7 +230,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn stream_init(&mut self, kind: Kind, user: U) -> Result<Key> {
         self.stream_reserve()?;
         let state = self.streams.insert(Stream::default())?;
-        Ok(self.slots.insert(kind, state, user))
+        Ok(self.add_handle(kind, state, user))
     }
 
     /// Makes sure that the next [`Core::stream_init`] needs no memory.

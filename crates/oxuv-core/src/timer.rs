@@ -98,7 +98,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn timer_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
         let state = self.timers.insert_hidden()?;
-        let key = self.slots.insert(Kind::Timer, state, user);
+        let key = self.add_handle(Kind::Timer, state, user);
         self.timers.timers[state].slot = key.index;
         Ok(key)
     }

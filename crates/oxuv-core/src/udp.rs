@@ -91,7 +91,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.pending.reserve(self.streams.len() + self.udps.len() + 1)?;
         let flags = if several { UdpFlags::SEVERAL } else { UdpFlags::empty() };
         let state = self.udps.insert(Udp { flags, ..Udp::default() })?;
-        Ok(self.slots.insert(Kind::Udp, state, user))
+        Ok(self.add_handle(Kind::Udp, state, user))
     }
 
     /// As [`Core::udp_init`], with a socket for addresses of this family.

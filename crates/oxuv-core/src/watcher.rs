@@ -37,7 +37,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     fn watcher_init(&mut self, kind: Kind, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        Ok(self.slots.insert(kind, 0, user))
+        Ok(self.add_handle(kind, 0, user))
     }
 
     /// Starts an idle, prepare or check handle, ahead of those started before. False if it was active already:

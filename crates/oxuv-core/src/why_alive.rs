@@ -37,9 +37,12 @@ bitflags::bitflags! {
     }
 }
 
-/// The words, in the order of the bits, but for active: that is said of what has no other.
+/// The words, in the order of the bits, but for active: that is said of what has no other. What does nothing is open.
 impl fmt::Display for Doing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("open");
+        }
         let mut separator = "";
         for (name, doing) in self.iter_names() {
             if doing == Doing::ACTIVE && *self != Doing::ACTIVE {
@@ -56,7 +59,16 @@ impl fmt::Display for Doing {
     }
 }
 
-/// A handle or a request that keeps a loop alive.
+/// What somebody wants to know of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// Why its run does not end: [`Core::why_alive`].
+    Alive,
+    /// Why it cannot be closed: [`Core::why_open`].
+    Open,
+}
+
+/// A handle or a request that keeps a loop alive, or open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alive<U> {
     /// The handle; `None` for a job.
@@ -114,11 +126,20 @@ impl<U> fmt::Display for Alive<U> {
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Tells of each handle and each job that keeps the loop alive: handles in the order of their initialisation, then jobs. With
     /// nothing to tell [`Core::alive`] is false, but for handles that a front counts itself.
-    pub fn why_alive(&mut self, mut tell: impl FnMut(Alive<U>)) {
+    pub fn why_alive(&mut self, tell: impl FnMut(Alive<U>)) {
+        self.keepers(Why::Alive, tell);
+    }
+
+    /// Tells of all for which [`Core::check_closable`] says EBUSY: each handle, also one that does nothing, then each job.
+    pub fn why_open(&mut self, tell: impl FnMut(Alive<U>)) {
+        self.keepers(Why::Open, tell);
+    }
+
+    pub(crate) fn keepers(&mut self, why: Why, mut tell: impl FnMut(Alive<U>)) {
         let mut walk = self.walk_begin();
         while let Some((key, _)) = self.walk_next(&mut walk) {
             let alive = self.alive_handle(key);
-            if !alive.doing.is_empty() {
+            if why == Why::Open || !alive.doing.is_empty() {
                 tell(alive);
             }
         }

@@ -6,13 +6,12 @@
 use std::num::NonZeroUsize;
 
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 use oxuv_core::kernel::Job;
 use oxuv_core::linux::{Linux, PoolOf, Shared};
 use oxuv_core::pool::Pool;
 use oxuv_core::{Config, Core, Errno, Event, Lane, Mode, One};
-use oxuv_os::sync::UnsafeCell;
 
 type Loop = Core<Linux, u32, One<Vec<u8>>>;
 
@@ -46,27 +45,20 @@ fn run(core: &mut Loop, mut on_event: impl FnMut(&mut Loop, Event<u32>)) {
     core.end().unwrap();
 }
 
-/// Memory that is written by one thread and read by another, which is in order only by what is tested.
-struct Letter(UnsafeCell<u32>);
-
-// SAFETY: loom sees two that use it at a time.
-unsafe impl Sync for Letter {}
-// SAFETY: a number.
-unsafe impl Send for Letter {}
+/// What one thread writes and another one reads. It makes no order of its own: without one, loom shows what was there before.
+struct Letter(AtomicU32);
 
 impl Letter {
     fn new() -> Arc<Letter> {
-        Arc::new(Letter(UnsafeCell::new(0)))
+        Arc::new(Letter(AtomicU32::new(0)))
     }
 
     fn write(&self) {
-        // SAFETY: loom looks at it.
-        self.0.with_mut(|letter| unsafe { *letter += 1 });
+        self.0.fetch_add(1, Relaxed);
     }
 
     fn read(&self) -> u32 {
-        // SAFETY: loom looks at it.
-        self.0.with(|letter| unsafe { *letter })
+        self.0.load(Relaxed)
     }
 }
 

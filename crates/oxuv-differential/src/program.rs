@@ -200,7 +200,7 @@ fn action(random: &mut Random, handles: &[(&str, &str)], own: Option<&(&str, &st
         // Whether it is active while a send is to be told of.
         21..26 if is_datagram => return format!("closing {name}?"),
         21..26 => return format!("{} {name}?", pick(random, &["active", "closing", "ref"])),
-        26..28 => return pick(random, &["alive?", "timeout?", "walk?", "update_time", "stop_loop"]).to_owned(),
+        26..28 => return pick(random, &["alive?", "walk?", "update_time", "stop_loop"]).to_owned(),
         _ => {}
     }
     match kind {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 
+use oxuv_core::Why;
+
 /// A question to a loop, which answers it on its own thread when it has next waited: a clone is another way to ask the same one.
 /// Whoever asks wakes the loop.
 #[derive(Clone)]
@@ -12,7 +14,7 @@ pub struct Inquiry(Arc<Question>);
 struct Question {
     is_asked: AtomicBool,
     is_answered: AtomicBool,
-    answer: Box<dyn Fn(Vec<String>) + Send + Sync>,
+    answer: Box<dyn Fn(Why, Vec<String>) + Send + Sync>,
 }
 
 impl fmt::Debug for Inquiry {
@@ -22,8 +24,9 @@ impl fmt::Debug for Inquiry {
 }
 
 impl Inquiry {
-    /// One that is answered by this: it gets a line for each handle and each job that keeps the loop alive.
-    pub fn new(answer: impl Fn(Vec<String>) + Send + Sync + 'static) -> Inquiry {
+    /// One that is answered by this: it gets a line for each handle and each job that keeps the loop alive; or open, if it was
+    /// [`Core::tell_keepers`](oxuv_core::Core::tell_keepers) that asked.
+    pub fn new(answer: impl Fn(Why, Vec<String>) + Send + Sync + 'static) -> Inquiry {
         let (is_asked, is_answered) = (AtomicBool::new(false), AtomicBool::new(false));
         Inquiry(Arc::new(Question { is_asked, is_answered, answer: Box::new(answer) }))
     }
@@ -48,8 +51,8 @@ impl Inquiry {
         self.0.is_asked.load(Acquire) && self.0.is_asked.swap(false, AcqRel)
     }
 
-    pub(crate) fn answer(&self, lines: Vec<String>) {
-        (self.0.answer)(lines);
+    pub(crate) fn answer(&self, why: Why, lines: Vec<String>) {
+        (self.0.answer)(why, lines);
         self.0.is_answered.store(true, Release);
     }
 }

@@ -1,15 +1,20 @@
 //! What a loop does, for people to see.
 //!
-//! A [`Recorder`] is an [`Observer`](oxuv_core::Observer) of the core's. It writes a [`Trace`] that Perfetto and chrome://tracing
-//! open, tells of slow callbacks, and counts; which of these, its [`Settings`] say. A [`Watchdog`] is a thread of its own
+//! [`observer`] makes an [`Observer`](oxuv_core::Observer) of the core's. It writes a [`Trace`] that Perfetto and chrome://tracing
+//! open, tells of slow callbacks, and counts; which of these, [`Settings`] say. A [`Watchdog`] is a thread of its own
 //! that sees when a loop is stuck in a callback. [`view::write`] makes a trace into a page for any browser.
 
 #![forbid(unsafe_code)]
 
+mod distribution;
 mod inquiry;
 mod numbers;
+mod prometheus;
 mod recorder;
 mod settings;
+#[cfg(feature = "tracing")]
+mod spans;
+mod tally;
 mod text;
 mod trace;
 pub mod view;
@@ -17,7 +22,7 @@ mod watchdog;
 
 pub use inquiry::Inquiry;
 pub use numbers::{Delays, Numbers, OfKind};
-pub use recorder::{NoOrigins, Origins, Recorder};
+pub use recorder::{NoOrigins, Origins, observer};
 pub use settings::{OnSlow, Settings, SlowCallback, path_for_process};
 pub use trace::Trace;
 pub use watchdog::{Pulse, Stuck, Watchdog};

@@ -1,32 +1,50 @@
 //! Counts and distributions of what a loop does.
 
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hdrhistogram::Histogram;
-use oxuv_core::{CallbackKind, ObservedJob as Job, Wait};
+use oxuv_core::{CallbackKind, Metrics};
+
+use crate::distribution::{Counter, Distribution, histogram};
 
 /// Numbers of one loop or several, for any thread to read: a clone is another way to the same.
-#[derive(Debug, Clone)]
-pub struct Numbers(Arc<Mutex<Counts>>);
+///
+/// They begin when the loop is observed. What a loop counts and measures itself, turns, events and the time that it waits, they
+/// have from there: see [`Core::metrics`](oxuv_core::Core::metrics).
+#[derive(Debug, Clone, Default)]
+pub struct Numbers(Arc<Mutex<Vec<Arc<Part>>>>);
 
-#[derive(Debug, Clone)]
-struct Counts {
-    turns: u64,
+/// What one loop has counted. Its thread writes without a lock.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) turns: Counter,
+    pub(crate) events: Counter,
+    pub(crate) events_waiting: Counter,
     /// Nanoseconds.
-    idle: u64,
-    busy: u64,
-    /// Until when the time is shared out among the two; `None` outside of a run.
-    counted: Option<u64>,
-    kinds: [OfKind; CallbackKind::ALL.len()],
-    lanes: [OfKind; 3],
-    /// How long jobs have waited for a thread.
-    queued: u64,
-    turn_begun: Option<u64>,
-    /// The waits within the turn.
-    waited: u64,
-    turn_times: Histogram<u64>,
-    delays: Histogram<u64>,
+    pub(crate) idle: Counter,
+    pub(crate) busy: Counter,
+    pub(crate) kinds: [Times; CallbackKind::ALL.len()],
+    pub(crate) lanes: [Times; 3],
+    pub(crate) ring: Times,
+    pub(crate) turn_times: Distribution,
+    pub(crate) delays: Distribution,
+}
+
+/// [`OfKind`] as it is counted.
+#[derive(Debug, Default)]
+pub(crate) struct Times {
+    count: Counter,
+    total: Counter,
+    longest: Counter,
+}
+
+impl Times {
+    #[inline]
+    pub(crate) fn add(&self, duration: u64) {
+        self.count.add(1);
+        self.total.add(duration);
+        self.longest.raise(duration);
+    }
 }
 
 /// How many, and how long all together.
@@ -41,10 +59,12 @@ pub struct OfKind {
 }
 
 impl OfKind {
-    fn add(&mut self, duration: u64) {
-        self.count += 1;
-        self.total += duration;
-        self.longest = self.longest.max(duration);
+    fn add(self, part: &Times) -> OfKind {
+        OfKind {
+            count: self.count + part.count.get(),
+            total: self.total + part.total.get(),
+            longest: self.longest.max(part.longest.get()),
+        }
     }
 }
 
@@ -87,233 +107,117 @@ impl Delays {
     }
 }
 
-/// The longest time that is told from longer ones: an hour.
-const LONGEST: u64 = 3_600_000_000_000;
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Numbers::new()
-    }
-}
-
 impl Numbers {
     /// All zero.
     pub fn new() -> Numbers {
-        // The bounds are constants that it takes.
-        let histogram = || Histogram::new_with_max(LONGEST, 3).expect("bounds that a histogram takes");
-        Numbers(Arc::new(Mutex::new(Counts {
-            turns: 0,
-            idle: 0,
-            busy: 0,
-            counted: None,
-            kinds: Default::default(),
-            lanes: Default::default(),
-            queued: 0,
-            turn_begun: None,
-            waited: 0,
-            turn_times: histogram(),
-            delays: histogram(),
-        })))
+        Numbers::default()
+    }
+
+    /// Turns and events, as the loop itself counts them.
+    #[doc(alias = "uv_metrics_info")]
+    pub fn metrics(&self) -> Metrics {
+        Metrics {
+            turns: self.sum(|part| &part.turns),
+            events: self.sum(|part| &part.events),
+            events_waiting: self.sum(|part| &part.events_waiting),
+        }
     }
 
     /// The turns that have begun.
     pub fn turns(&self) -> u64 {
-        self.with(|counts| counts.turns)
+        self.metrics().turns
     }
 
     /// The nanoseconds in which the loop has waited for events, outside of which it ran something.
+    #[doc(alias = "uv_metrics_idle_time")]
     pub fn idle(&self) -> u64 {
-        self.with(|counts| counts.idle)
+        self.sum(|part| &part.idle)
     }
 
     /// The nanoseconds in which the loop ran something: callbacks, and its own work.
     pub fn busy(&self) -> u64 {
-        self.with(|counts| counts.busy)
+        self.sum(|part| &part.busy)
     }
 
     /// The share of time in which the loop was busy, from 0 to 1.
     #[doc(alias = "eventLoopUtilization")]
     pub fn utilization(&self) -> f64 {
-        self.with(|counts| match counts.busy + counts.idle {
-            0 => 0.0,
-            all => counts.busy as f64 / all as f64,
-        })
+        let (busy, idle) = (self.busy(), self.idle());
+        if busy + idle == 0 { 0.0 } else { busy as f64 / (busy + idle) as f64 }
     }
 
     /// The callbacks of this kind.
     pub fn callbacks(&self, kind: CallbackKind) -> OfKind {
-        self.with(|counts| counts.kinds[kind as usize])
+        self.times(|part| &part.kinds[kind as usize])
     }
 
     /// The jobs that threads have run, by the numbers of [`Lane`](oxuv_core::Lane).
     pub fn lanes(&self) -> [OfKind; 3] {
-        self.with(|counts| counts.lanes)
+        [0, 1, 2].map(|lane| self.times(|part| &part.lanes[lane]))
+    }
+
+    /// The operations on files that the kernel has done by io_uring.
+    pub fn ring(&self) -> OfKind {
+        self.times(|part| &part.ring)
     }
 
     /// How long turns take, without what they wait.
     pub fn turn_times(&self) -> Delays {
-        self.with(|counts| Delays::of(&counts.turn_times))
+        Delays::of(&self.histogram(|part| &part.turn_times))
     }
 
     /// How long an event that comes at any time would have to wait for the loop: for each callback what it holds others up by.
     #[doc(alias = "monitorEventLoopDelay")]
     pub fn delays(&self) -> Delays {
-        self.with(|counts| Delays::of(&counts.delays))
+        Delays::of(&self.histogram(|part| &part.delays))
     }
 
-    /// All of it as Prometheus reads it (text format 0.0.4); times in seconds.
-    pub fn prometheus(&self) -> String {
-        self.with(|counts| prometheus(&[(String::new(), counts)]))
+    /// A part for a new loop: one whose loop is gone, or a new one.
+    pub(crate) fn part(&self) -> Arc<Part> {
+        self.with(|parts| {
+            match parts.iter_mut().find_map(|part| Arc::get_mut(part).is_some().then(|| Arc::clone(part))) {
+                Some(part) => part,
+                None => {
+                    let part = Arc::new(Part::default());
+                    parts.push(Arc::clone(&part));
+                    part
+                }
+            }
+        })
     }
 
-    /// The same of several loops, whose names are the label `loop`.
-    pub fn prometheus_of(loops: &[(String, Numbers)]) -> String {
-        let lock = |numbers: &'_ Numbers| numbers.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let counts: Vec<_> = loops.iter().map(|(name, numbers)| (format!("loop=\"{name}\""), lock(numbers))).collect();
-        prometheus(&counts.iter().map(|(label, counts)| (label.clone(), counts)).collect::<Vec<_>>())
+    fn sum(&self, of: impl Fn(&Part) -> &Counter) -> u64 {
+        self.with(|parts| parts.iter().map(|part| of(part).get()).sum())
     }
 
-    pub(crate) fn turn_begun(&self, at: u64) {
-        self.with(|counts| {
-            counts.end_turn(at);
-            counts.turns += 1;
-            counts.turn_begun = Some(at);
-            counts.waited = 0;
-            counts.counted.get_or_insert(at);
-        });
+    fn times(&self, of: impl Fn(&Part) -> &Times) -> OfKind {
+        self.with(|parts| parts.iter().fold(OfKind::default(), |sum, part| sum.add(of(part))))
     }
 
-    pub(crate) fn waited(&self, wait: &Wait) {
-        self.with(|counts| {
-            counts.busy_until(wait.begun);
-            let length = wait.ended.saturating_sub(wait.begun);
-            counts.idle += length;
-            counts.waited += length;
-            counts.counted = Some(wait.ended);
-        });
+    pub(crate) fn histogram(&self, of: impl Fn(&Part) -> &Distribution) -> Histogram<u64> {
+        let mut all = histogram();
+        self.with(|parts| parts.iter().for_each(|part| of(part).add_to(&mut all)));
+        all
     }
 
-    pub(crate) fn callback(&self, kind: CallbackKind, duration: u64) {
-        self.with(|counts| {
-            counts.kinds[kind as usize].add(duration);
-        });
-    }
-
-    pub(crate) fn delay(&self, duration: u64) {
-        self.with(|counts| counts.delays.saturating_record(duration));
-    }
-
-    pub(crate) fn job(&self, job: &Job) {
-        self.with(|counts| {
-            counts.lanes[job.lane as usize].add(job.finished.saturating_sub(job.started));
-            counts.queued += job.started.saturating_sub(job.queued);
-        });
-    }
-
-    pub(crate) fn run_ended(&self, at: u64) {
-        self.with(|counts| {
-            counts.end_turn(at);
-            counts.busy_until(at);
-            counts.counted = None;
-        });
-    }
-
-    fn with<T>(&self, ask: impl FnOnce(&mut Counts) -> T) -> T {
+    fn with<T>(&self, ask: impl FnOnce(&mut Vec<Arc<Part>>) -> T) -> T {
         ask(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Counts {
-    fn end_turn(&mut self, at: u64) {
-        if let Some(begun) = self.turn_begun.take() {
-            self.turn_times.saturating_record(at.saturating_sub(begun).saturating_sub(self.waited));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_that_come_and_go_take_no_more_room_than_those_that_are_there() {
+        let numbers = Numbers::new();
+        let stays = numbers.part();
+        for _ in 0..100 {
+            numbers.part().kinds[CallbackKind::Timer as usize].add(5);
         }
-    }
-
-    fn busy_until(&mut self, at: u64) {
-        if let Some(counted) = self.counted {
-            self.busy += at.saturating_sub(counted);
-            self.counted = Some(at);
-        }
-    }
-}
-
-fn seconds(nanoseconds: u64) -> f64 {
-    nanoseconds as f64 / 1e9
-}
-
-/// What loops have counted, each with a label, which may be empty.
-fn prometheus(loops: &[(String, &Counts)]) -> String {
-    let mut text = String::new();
-    counter(&mut text, "oxuv_turns_total", "Turns of the loop", loops, |counts| one(counts.turns as f64));
-    counter(&mut text, "oxuv_idle_seconds_total", "Time waiting for events", loops, |counts| one(seconds(counts.idle)));
-    counter(&mut text, "oxuv_busy_seconds_total", "Time running something", loops, |counts| one(seconds(counts.busy)));
-    counter(&mut text, "oxuv_callbacks_total", "Callbacks called", loops, |counts| kinds(counts, |of| of.count as f64));
-    counter(&mut text, "oxuv_callback_seconds_total", "Time in callbacks", loops, |counts| {
-        kinds(counts, |of| seconds(of.total))
-    });
-    counter(&mut text, "oxuv_jobs_total", "Jobs that threads have run", loops, |counts| {
-        lanes(counts, |of| of.count as f64)
-    });
-    counter(&mut text, "oxuv_job_seconds_total", "Time of threads in jobs", loops, |counts| {
-        lanes(counts, |of| seconds(of.total))
-    });
-    summary(&mut text, "oxuv_turn_seconds", "Time of a turn without waiting", loops, |counts| &counts.turn_times);
-    summary(&mut text, "oxuv_delay_seconds", "Time that a callback holds others up", loops, |counts| &counts.delays);
-    text
-}
-
-fn one(value: f64) -> Vec<(String, f64)> {
-    vec![(String::new(), value)]
-}
-
-fn kinds(counts: &Counts, of: fn(&OfKind) -> f64) -> Vec<(String, f64)> {
-    let kind = |kind: &CallbackKind| (format!("kind=\"{}\"", kind.name()), of(&counts.kinds[*kind as usize]));
-    CallbackKind::ALL.iter().map(kind).collect()
-}
-
-fn lanes(counts: &Counts, of: fn(&OfKind) -> f64) -> Vec<(String, f64)> {
-    let lane = |(name, lane): (&str, &OfKind)| (format!("lane=\"{name}\""), of(lane));
-    ["work", "fast_io", "slow_io"].into_iter().zip(&counts.lanes).map(lane).collect()
-}
-
-/// Labels in braces, if there are any.
-fn labels(of: &[&str]) -> String {
-    let of: Vec<_> = of.iter().copied().filter(|label| !label.is_empty()).collect();
-    if of.is_empty() { String::new() } else { format!("{{{}}}", of.join(",")) }
-}
-
-fn counter(
-    text: &mut String,
-    name: &str,
-    help: &str,
-    loops: &[(String, &Counts)],
-    values: impl Fn(&Counts) -> Vec<(String, f64)>,
-) {
-    // Writing to memory does not fail.
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
-    for (label, counts) in loops {
-        for (own, value) in values(counts) {
-            let _ = writeln!(text, "{name}{} {value}", labels(&[label, &own]));
-        }
-    }
-}
-
-fn summary(
-    text: &mut String,
-    name: &str,
-    help: &str,
-    loops: &[(String, &Counts)],
-    of: impl Fn(&Counts) -> &Histogram<u64>,
-) {
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} summary");
-    for (label, counts) in loops {
-        let of = of(counts);
-        for quantile in [0.5, 0.9, 0.99, 0.999] {
-            let value = seconds(of.value_at_quantile(quantile));
-            let _ = writeln!(text, "{name}{} {value}", labels(&[label, &format!("quantile=\"{quantile}\"")]));
-        }
-        let (sum, label) = (of.mean() * of.len() as f64 / 1e9, labels(&[label]));
-        let _ = writeln!(text, "{name}_sum{label} {sum}\n{name}_count{label} {}", of.len());
+        stays.kinds[CallbackKind::Timer as usize].add(7);
+        assert_eq!(numbers.callbacks(CallbackKind::Timer), OfKind { count: 101, total: 507, longest: 7 });
+        numbers.with(|parts| assert_eq!(parts.len(), 2));
     }
 }

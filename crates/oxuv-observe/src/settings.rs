@@ -40,7 +40,7 @@ impl fmt::Display for SlowCallback {
 /// What is called for a callback that took long.
 pub type OnSlow = Box<dyn FnMut(SlowCallback)>;
 
-/// What a [`Recorder`](crate::Recorder) does.
+/// What an [`observer`](crate::observer) does.
 #[derive(Default)]
 pub struct Settings {
     /// What the loop is called in the trace: `loop` and a number, if that is not said.
@@ -53,10 +53,14 @@ pub struct Settings {
     pub numbers: Option<Numbers>,
     /// Answers why the loop is alive, when that is asked by another thread.
     pub inquiry: Option<Inquiry>,
-    /// Is dropped with the recorder.
+    /// Is dropped with the observer.
     pub watchdog: Option<Watchdog>,
     /// Lets a watchdog know when callbacks begin and end.
     pub pulse: Option<Pulse>,
+    /// Tells the crate `tracing` of turns and callbacks as spans, and of waits and jobs as events, all of the target `oxuv`:
+    /// callbacks at the level debug, the rest at trace.
+    #[cfg(feature = "tracing")]
+    pub tracing: bool,
 }
 
 impl fmt::Debug for Settings {
@@ -69,9 +73,17 @@ impl fmt::Debug for Settings {
 impl Settings {
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        let Settings { name: _, trace, slow, numbers, inquiry, watchdog, pulse } = self;
-        (trace.is_none() && slow.is_none() && numbers.is_none())
-            && (inquiry.is_none() && watchdog.is_none() && pulse.is_none())
+        self.numbers.is_none() && self.only_counts()
+    }
+
+    /// True if there is nothing to do but to count, if that.
+    pub(crate) fn only_counts(&self) -> bool {
+        #[cfg(feature = "tracing")]
+        if self.tracing {
+            return false;
+        }
+        let Settings { trace, slow, inquiry, watchdog, pulse, .. } = self;
+        trace.is_none() && slow.is_none() && inquiry.is_none() && watchdog.is_none() && pulse.is_none()
     }
 }
 

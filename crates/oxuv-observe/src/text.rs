@@ -1,5 +1,6 @@
 //! Text as traces need it, written piece by piece into a buffer that is used again and again.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Appends a number.
@@ -18,44 +19,42 @@ pub(crate) fn number(to: &mut Vec<u8>, number: u64) {
     to.extend_from_slice(&digits[at..]);
 }
 
-/// Appends nanoseconds as microseconds with three places.
-pub(crate) fn microseconds(to: &mut Vec<u8>, nanoseconds: u64) {
-    number(to, nanoseconds / 1000);
-    let rest = nanoseconds % 1000;
-    to.extend_from_slice(&[b'.', digit(rest / 100), digit(rest / 10), digit(rest)]);
-}
-
-fn digit(of: u64) -> u8 {
-    b'0' + (of % 10) as u8
-}
-
-/// How many characters [`fixed_microseconds`] makes: enough for 30 years.
+/// How many characters [`microseconds`] makes: enough for 30 years.
 pub(crate) const FIXED: usize = 20;
 
-/// Nanoseconds as microseconds, spaces before them.
-pub(crate) fn fixed_microseconds(nanoseconds: u64) -> [u8; FIXED] {
-    let mut fixed = [b' '; FIXED];
-    let mut text = [0; FIXED];
-    let mut at = FIXED;
-    let mut rest = nanoseconds;
-    // Three places, a point, and at least one figure before it.
-    for place in 0..FIXED {
-        if place == 3 {
-            at -= 1;
-            text[at] = b'.';
-        }
-        if place > 3 && rest == 0 {
-            break;
-        }
-        if at == 0 {
-            break;
-        }
-        at -= 1;
-        text[at] = digit(rest);
-        rest /= 10;
+/// No time, as [`microseconds`] has it.
+pub(crate) const NOTHING: &[u8; FIXED] = b"               0.000";
+
+/// The figures of the numbers below 100, two of each.
+const PAIRS: [u8; 200] = {
+    let mut pairs = [0; 200];
+    let mut number = 0;
+    while number < 100 {
+        pairs[2 * number] = b'0' + (number / 10) as u8;
+        pairs[2 * number + 1] = b'0' + (number % 10) as u8;
+        number += 1;
     }
-    fixed[at..].copy_from_slice(&text[at..]);
-    fixed
+    pairs
+};
+
+/// Nanoseconds as microseconds with three places, spaces before them. It is written twice for each span, so two figures at a time.
+pub(crate) fn microseconds(nanoseconds: u64) -> [u8; FIXED] {
+    let mut text = [b' '; FIXED];
+    let (mut rest, places) = (nanoseconds / 1000, nanoseconds % 1000);
+    let pair = |number: u64| [PAIRS[2 * number as usize], PAIRS[2 * number as usize + 1]];
+    text[FIXED - 4] = b'.';
+    text[FIXED - 3] = b'0' + (places / 100) as u8;
+    text[FIXED - 2..].copy_from_slice(&pair(places % 100));
+    let mut at = FIXED - 4;
+    while rest >= 10 && at >= 2 {
+        at -= 2;
+        text[at..at + 2].copy_from_slice(&pair(rest % 100));
+        rest /= 100;
+    }
+    if at > 0 && (rest > 0 || at == FIXED - 4) {
+        text[at - 1] = b'0' + (rest % 10) as u8;
+    }
+    text
 }
 
 /// Appends text as it stands between the quotes of JSON. What is no UTF-8 becomes question marks.
@@ -72,10 +71,18 @@ pub(crate) fn escaped(to: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
+/// Whether text is ASCII that stands between quotes as it is: so are most names.
+pub(crate) fn is_plain(text: &[u8]) -> bool {
+    // Without a way out on the way, so that it is done for many at once.
+    text.iter().fold(true, |is, &byte| is & (byte.wrapping_sub(b' ') < 0x5f) & (byte != b'"') & (byte != b'\\'))
+}
+
+/// The longest text in a trace, in bytes.
+pub(crate) const LONGEST: usize = 400;
+
 /// Text of whatever origin, without what is no UTF-8, and not too long for a trace.
-pub(crate) fn short(text: &[u8]) -> String {
-    const LONGEST: usize = 400;
-    String::from_utf8_lossy(&text[..text.len().min(LONGEST)]).into_owned()
+pub(crate) fn short(text: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(&text[..text.len().min(LONGEST)])
 }
 
 #[cfg(test)]
@@ -84,15 +91,22 @@ mod tests {
 
     #[test]
     fn times_have_three_places() {
-        for (time, expected) in [(0, "0.000"), (7, "0.007"), (1_234_567, "1234.567"), (60_000_000_000, "60000000.000")]
-        {
-            let mut text = Vec::new();
-            microseconds(&mut text, time);
-            assert_eq!(String::from_utf8(text).unwrap(), expected);
-            assert_eq!(String::from_utf8(fixed_microseconds(time).to_vec()).unwrap(), format!("{expected:>20}"));
+        let text = |time| String::from_utf8(microseconds(time).to_vec()).unwrap();
+        for (time, expected) in [
+            (0, "0.000"),
+            (7, "0.007"),
+            (1_000, "1.000"),
+            (10_000, "10.000"),
+            (100_042, "100.042"),
+            (1_234_567, "1234.567"),
+            (60_000_000_000, "60000000.000"),
+            (1_234_567_890_123_456_789, "1234567890123456.789"),
+        ] {
+            assert_eq!(text(time), format!("{expected:>20}"));
         }
+        assert_eq!(&microseconds(0), NOTHING);
         // More than there is room for loses its first figures, and stays a number.
-        assert!(std::str::from_utf8(&fixed_microseconds(u64::MAX)).unwrap().trim().parse::<f64>().is_ok());
+        assert!(text(u64::MAX).trim().parse::<f64>().is_ok());
     }
 
     #[test]
@@ -100,5 +114,7 @@ mod tests {
         let mut text = Vec::new();
         escaped(&mut text, b"a\"b\\c\n\x01");
         assert_eq!(text, b"a\\\"b\\\\c\\u000a\\u0001");
+        assert!(is_plain(b"on_timer <~ T>") && is_plain(b""));
+        assert!(!["a\"b", "\\", "\n", "\x7f", "\u{fc}"].into_iter().any(|text| is_plain(text.as_bytes())));
     }
 }

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use oxuv_core::{Errno, ObservedJob as Job, Result};
 use oxuv_os::Journal;
 
-use crate::text::{FIXED, escaped, fixed_microseconds, microseconds, number, short};
+use crate::text::{LONGEST, NOTHING, escaped, is_plain, microseconds, number, short};
 
 /// A trace that is being written. Several loops, on whatever threads, may write to the same: a clone is another way to it.
 ///
 /// In the file, times are microseconds of `CLOCK_MONOTONIC`. Each loop has a track for turns, phases and waits, and one for
-/// callbacks; the lanes of the pool have one each, for jobs waiting and for jobs that run. When the file cannot be written any
+/// callbacks; the lanes of the pool and io_uring have one each, for jobs waiting and for jobs that run. When the file cannot be written any
 /// more, a disk being full, the trace ends there.
 #[derive(Debug, Clone)]
 pub struct Trace(Arc<Mutex<State>>);
@@ -53,7 +53,8 @@ impl Trace {
     /// Begins a trace in this file, which is made, or made empty.
     ///
     /// # Errors
-    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file, such as a FIFO.
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file, such as a FIFO; EBUSY while another trace is
+    /// written to it, by this process or by another.
     pub fn create(path: &Path) -> Result<Trace> {
         let journal = Journal::create(path, b"[", b"\n]\n")?;
         let pid = u64::from(std::process::id());
@@ -62,7 +63,7 @@ impl Trace {
         let name = name.map_or_else(|| "a program".to_owned(), |name| name.to_string_lossy().into_owned());
         state.name("process_name", 0, &name);
         for lane in LANES {
-            state.name("thread_name", lane.1, &format!("pool: {}", lane.0));
+            state.name("thread_name", lane.1, lane.0);
         }
         // The first comma is for what is not there.
         Ok(Trace(Arc::new(Mutex::new(state))))
@@ -86,17 +87,28 @@ impl Trace {
         })
     }
 
-    /// Begins a span.
-    pub(crate) fn begin(&self, of: u64, track: Track, name: &str, at: u64, details: &Details<'_>) -> Option<Span> {
+    /// What the spans of a loop begin with that are on this track, and have this category and name.
+    pub(crate) fn head(&self, of: u64, track: Track, category: &str, name: &str) -> Vec<u8> {
         self.with(|state| {
-            state.head("X", of * TRACKS + FIRST_LOOP + track as u64, at);
-            state.record.extend_from_slice(b",\"dur\":");
-            let offset = state.record.len() as u64;
-            state.record.extend_from_slice(&fixed_microseconds(0));
-            state.field("cat", details.category);
+            state.head("X", of * TRACKS + FIRST_LOOP + track as u64);
+            state.field("cat", category);
             state.field("name", name);
-            details.write(&mut state.record);
-            state.record.push(b'}');
+            std::mem::take(&mut state.record)
+        })
+    }
+
+    /// Begins a span.
+    pub(crate) fn begin(&self, head: &[u8], at: u64, details: &Details<'_>) -> Option<Span> {
+        self.with(|state| {
+            state.record.clear();
+            state.record.extend_from_slice(head);
+            state.time(at);
+            let record = &mut state.record;
+            record.extend_from_slice(b",\"dur\":");
+            let offset = record.len() as u64;
+            record.extend_from_slice(NOTHING);
+            details.write(record);
+            record.push(b'}');
             let length_at = state.append()? + offset;
             Some(Span { length_at, begun: at })
         })
@@ -106,7 +118,7 @@ impl Trace {
     pub(crate) fn end(&self, span: Option<Span>, at: u64) {
         let Some(span) = span else { return };
         self.with(|state| {
-            let length: [u8; FIXED] = fixed_microseconds(at.saturating_sub(span.begun));
+            let length = microseconds(at.saturating_sub(span.begun));
             let amended = state.journal.as_mut().map(|journal| journal.amend(span.length_at, &length));
             state.see(amended.unwrap_or(Ok(())));
         });
@@ -116,10 +128,11 @@ impl Trace {
     pub(crate) fn job(&self, of: u64, job: &Job) {
         self.with(|state| {
             state.jobs += 1;
-            let (_, track) = LANES[job.lane as usize];
+            let (_, track) = LANES[job.lane.map_or(LANES.len() - 1, |lane| lane as usize)];
             for (name, begun, ended) in [("queued", job.queued, job.started), ("runs", job.started, job.finished)] {
                 for (kind, at) in [("b", begun), ("e", ended)] {
-                    state.head(kind, track, at);
+                    state.head(kind, track);
+                    state.time(at);
                     state.field("cat", "pool");
                     state.field("name", name);
                     state.record.extend_from_slice(b",\"id\":");
@@ -138,8 +151,9 @@ impl Trace {
     }
 }
 
-/// The lanes of a pool and the numbers of their tracks.
-const LANES: [(&str, u64); 3] = [("work", 1), ("fast I/O", 2), ("slow I/O", 3)];
+/// The lanes of a pool by their numbers, then the kernel's ring, and the numbers of their tracks.
+const LANES: [(&str, u64); 4] =
+    [("pool: work", 1), ("pool: fast I/O", 2), ("pool: slow I/O", 3), ("io_uring: files", 4)];
 
 /// Before the first loop's tracks there is room for those of lanes.
 const FIRST_LOOP: u64 = 8;
@@ -147,7 +161,6 @@ const FIRST_LOOP: u64 = 8;
 /// What else a span says.
 #[derive(Debug, Default)]
 pub(crate) struct Details<'a> {
-    pub(crate) category: &'a str,
     pub(crate) numbers: &'a [(&'static str, u64)],
     /// Where the callback is from.
     pub(crate) origin: &'a [u8],
@@ -168,7 +181,11 @@ impl Details<'_> {
         if !self.origin.is_empty() {
             to.extend_from_slice(separator);
             to.extend_from_slice(b"\"origin\":\"");
-            escaped(to, short(self.origin).as_bytes());
+            if is_plain(self.origin) && self.origin.len() <= LONGEST {
+                to.extend_from_slice(self.origin);
+            } else {
+                escaped(to, short(self.origin).as_bytes());
+            }
             to.push(b'"');
         }
         to.push(b'}');
@@ -177,7 +194,7 @@ impl Details<'_> {
 
 impl State {
     /// Begins a record.
-    fn head(&mut self, kind: &str, track: u64, at: u64) {
+    fn head(&mut self, kind: &str, track: u64) {
         self.record.clear();
         self.record.extend_from_slice(b",\n{\"ph\":\"");
         self.record.extend_from_slice(kind.as_bytes());
@@ -185,8 +202,12 @@ impl State {
         number(&mut self.record, self.pid);
         self.record.extend_from_slice(b",\"tid\":");
         number(&mut self.record, track);
+    }
+
+    /// Adds when it is.
+    fn time(&mut self, at: u64) {
         self.record.extend_from_slice(b",\"ts\":");
-        microseconds(&mut self.record, at);
+        self.record.extend_from_slice(&microseconds(at));
     }
 
     /// Adds a text to it.
@@ -200,7 +221,8 @@ impl State {
 
     /// Names the process, or a track.
     fn name(&mut self, what: &str, track: u64, name: &str) {
-        self.head("M", track, 0);
+        self.head("M", track);
+        self.time(0);
         if what == "process_name" {
             // It is the first of all, which no comma goes before.
             self.record.drain(..1);

@@ -47,8 +47,13 @@ impl Pulse {
         kind.map(|kind| Stuck { kind, origin, duration, stack: Vec::new() })
     }
 
-    pub(crate) fn callback_ended(&self, _at: u64) {
+    pub(crate) fn callback_ended(&self) {
         self.0.begun.store(0, Relaxed);
+    }
+
+    /// Whether a callback is under way on the calling thread.
+    pub fn is_of_this_thread(&self) -> bool {
+        self.0.begun.load(Relaxed) != 0 && self.0.thread.load(Relaxed) == stack::this_thread()
     }
 }
 
@@ -102,8 +107,8 @@ impl Watchdog {
     /// Has a thread call `tell` once for each callback that takes so long, while it is still under way: between the threshold
     /// and one and a half times that after it began. A panic in it aborts the process.
     ///
-    /// The loop's thread is interrupted by SIGURG, if the program does nothing about that, to learn where it is: `sleep` and the like
-    /// return early then, in that callback.
+    /// To learn where the loop's thread is, one that computes is interrupted by SIGURG, if the program does nothing about that; one that
+    /// waits in the kernel is left to it, and its stack is looked through.
     ///
     /// # Errors
     /// EAGAIN, ENOMEM: no room for a thread.

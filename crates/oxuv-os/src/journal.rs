@@ -13,11 +13,14 @@ use crate::{Errno, Result, fork};
 /// So much of the file is in memory at a time: a multiple of every page's size.
 const WINDOW: usize = 256 * 1024;
 
+/// And so much is written to make room for it, again and again: a part of the window.
+const BLOCK: usize = 64 * 1024;
+
 /// The longest tail that there may be.
 const LONGEST_TAIL: usize = 8;
 
 /// A file of text records that is written by way of memory which it shares with the kernel: what was appended is in the
-/// file although nobody has flushed it, also when the program is killed. System calls are needed once in 256 KiB. Behind the last
+/// file although nobody has flushed it, also when the program is killed. System calls are needed six times in 256 KiB. Behind the last
 /// record there is always the same tail, so that the whole is well-formed at each moment.
 ///
 /// What is not written yet are spaces, to the end of the window of 256 KiB that is in memory; [`Journal::finish`] cuts them off.
@@ -26,6 +29,8 @@ const LONGEST_TAIL: usize = 8;
 #[derive(Debug)]
 pub struct Journal {
     file: File,
+    /// What there is where nothing is written yet.
+    spaces: Box<[u8]>,
     window: NonNull<u8>,
     /// Where in the file the window begins.
     begin: u64,
@@ -64,8 +69,9 @@ impl Journal {
         if emptied != Err(Errno::EINVAL) {
             emptied?;
         }
-        let window = map(&file, 0)?;
-        let mut journal = Journal { file, window, begin: 0, used: 0, tail, forks: fork::forks() };
+        let spaces = vec![b' '; BLOCK].into_boxed_slice();
+        let window = map(&file, 0, &spaces)?;
+        let mut journal = Journal { file, spaces, window, begin: 0, used: 0, tail, forks: fork::forks() };
         journal.append(head)?;
         Ok(journal)
     }
@@ -137,7 +143,7 @@ impl Journal {
     /// Goes on to the next window; the one before is returned.
     fn turn_over(&mut self) -> Result<NonNull<u8>> {
         let begin = self.begin + WINDOW as u64;
-        let window = map(&self.file, begin)?;
+        let window = map(&self.file, begin, &self.spaces)?;
         (self.begin, self.used) = (begin, 0);
         Ok(std::mem::replace(&mut self.window, window))
     }
@@ -156,8 +162,9 @@ impl Drop for Journal {
 }
 
 /// Makes room in the file, and maps it.
-fn map(file: &File, begin: u64) -> Result<NonNull<u8>> {
-    file.write_all_at(&vec![b' '; WINDOW], begin).map_err(errno)?;
+fn map(file: &File, begin: u64, spaces: &[u8]) -> Result<NonNull<u8>> {
+    let mut blocks = (0..WINDOW).step_by(BLOCK);
+    blocks.try_for_each(|at| file.write_all_at(spaces, begin + at as u64)).map_err(errno)?;
     let (access, offset) = (libc::PROT_READ | libc::PROT_WRITE, begin as libc::off_t);
     // SAFETY: a new mapping, where the kernel likes; nothing that is there is touched.
     let place = unsafe { libc::mmap(ptr::null_mut(), WINDOW, access, libc::MAP_SHARED, file.as_raw_fd(), offset) };

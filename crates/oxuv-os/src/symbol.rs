@@ -1,20 +1,22 @@
-//! Names of functions, for people to read.
+//! Names of functions, for people to read: those of Rust and C++ as they stand in the source.
 
-use std::collections::HashMap;
-use std::ffi::{CStr, OsStr, c_void};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::Write;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
 
 /// Finds the names of functions, and keeps what it has read.
 ///
 /// The names of functions that a program does not export are in its file only, if that was not stripped.
 #[derive(Debug, Default)]
 pub struct Symbols {
-    names: HashMap<usize, Vec<u8>>,
+    /// Few as a rule, and asked for at each callback.
+    names: BTreeMap<usize, Vec<u8>>,
     tables: HashMap<PathBuf, Option<Table>>,
 }
 
@@ -30,43 +32,69 @@ struct Table {
 impl Symbols {
     /// The function that has this address; or the file that it is in, and where it is there, as `addr2line` takes it.
     pub fn name_of(&mut self, address: usize) -> &[u8] {
-        if !self.names.contains_key(&address) {
-            let name = self.look_up(address);
-            self.names.insert(address, name);
-        }
-        &self.names[&address]
+        self.names.entry(address).or_insert_with(|| look_up(&mut self.tables, address))
     }
+}
 
-    fn look_up(&mut self, address: usize) -> Vec<u8> {
-        let mut info = MaybeUninit::<libc::Dl_info>::uninit();
-        // SAFETY: any address may be asked for, and there is memory for the answer.
-        if unsafe { libc::dladdr(address as *const c_void, info.as_mut_ptr()) } == 0 {
-            return format!("{address:#x}").into_bytes();
+fn look_up(tables: &mut HashMap<PathBuf, Option<Table>>, address: usize) -> Vec<u8> {
+    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: any address may be asked for, and there is memory for the answer.
+    if unsafe { libc::dladdr(address as *const c_void, info.as_mut_ptr()) } == 0 {
+        return format!("{address:#x}").into_bytes();
+    }
+    // SAFETY: it was found, so the answer is written. The texts are those of the file that is loaded, or null.
+    let (symbol, begin, file, base) = unsafe {
+        let info = info.assume_init();
+        let text = |text: *const libc::c_char| (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes());
+        (text(info.dli_sname), info.dli_saddr as usize, text(info.dli_fname), info.dli_fbase as usize)
+    };
+    if let Some(symbol) = symbol.filter(|_| begin == address) {
+        return plain(symbol);
+    }
+    let path = Path::new(OsStr::from_bytes(file.unwrap_or_default()));
+    let offset = address.wrapping_sub(base);
+    let table = tables.entry(path.to_owned()).or_insert_with(|| File::open(path).ok().and_then(|file| read(&file)));
+    if let Some(name) = table.as_ref().and_then(|table| table.find(address, offset)) {
+        return plain(name);
+    }
+    if let Some(symbol) = symbol {
+        // The nearest that is exported.
+        return plain(symbol);
+    }
+    let mut name = path.file_name().unwrap_or_default().as_bytes().to_vec();
+    // Writing to memory does not fail.
+    let _ = write!(name, "+{offset:#x}");
+    name
+}
+
+/// The name as it stands in the source.
+fn plain(symbol: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(symbol);
+    if let Ok(name) = rustc_demangle::try_demangle(&text) {
+        // Without the hash at its end.
+        return format!("{name:#}").into_bytes();
+    }
+    if symbol.starts_with(b"_Z") { of_cplusplus(symbol) } else { None }.unwrap_or_else(|| symbol.to_vec())
+}
+
+/// What C++ calls it. A program with parts in C++ has the function that knows it.
+fn of_cplusplus(symbol: &[u8]) -> Option<Vec<u8>> {
+    type Demangle = unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;
+    let symbol = CString::new(symbol).ok()?;
+    // SAFETY: whatever has this name is that function of the C++ ABI. It is given a text, and gives one that `free` takes, or null.
+    unsafe {
+        let function = libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_demangle".as_ptr());
+        if function.is_null() {
+            return None;
         }
-        // SAFETY: it was found, so the answer is written. The texts are those of the file that is loaded, or null.
-        let (symbol, begin, file, base) = unsafe {
-            let info = info.assume_init();
-            let text = |text: *const libc::c_char| (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes());
-            (text(info.dli_sname), info.dli_saddr as usize, text(info.dli_fname), info.dli_fbase as usize)
-        };
-        if let Some(symbol) = symbol.filter(|_| begin == address) {
-            return symbol.to_vec();
+        let demangle: Demangle = std::mem::transmute(function);
+        let name = demangle(symbol.as_ptr(), null_mut(), null_mut(), null_mut());
+        if name.is_null() {
+            return None;
         }
-        let path = Path::new(OsStr::from_bytes(file.unwrap_or_default()));
-        let offset = address.wrapping_sub(base);
-        let table =
-            self.tables.entry(path.to_owned()).or_insert_with(|| File::open(path).ok().and_then(|file| read(&file)));
-        if let Some(name) = table.as_ref().and_then(|table| table.find(address, offset)) {
-            return name.to_vec();
-        }
-        if let Some(symbol) = symbol {
-            // The nearest that is exported.
-            return symbol.to_vec();
-        }
-        let mut name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-        // Writing to memory does not fail.
-        let _ = write!(name, "+{offset:#x}");
-        name
+        let plain = CStr::from_ptr(name).to_bytes().to_vec();
+        libc::free(name.cast());
+        Some(plain)
     }
 }
 
@@ -146,9 +174,16 @@ mod tests {
         let begin = a_function_of_this_test as *const () as usize;
         for address in [begin, begin + 1] {
             let name = String::from_utf8(symbols.name_of(address).to_vec()).unwrap();
-            assert!(name.contains("a_function_of_this_test"), "{name}");
+            assert_eq!(name, "oxuv_os::symbol::tests::a_function_of_this_test");
         }
         assert_eq!(symbols.name_of(1), b"0x1");
+    }
+
+    #[test]
+    fn names_that_are_no_names_of_rust_stay_as_they_are() {
+        for name in ["main", "uv_run", "_ZN", "_R", ""] {
+            assert_eq!(plain(name.as_bytes()), name.as_bytes());
+        }
     }
 
     #[test]

@@ -29,13 +29,13 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use oxuv_core::{Event, Key};
-use oxuv_observe::{Origins, Recorder};
+use oxuv_observe::{Origins, observer};
 
 use crate::callbacks::Callbacks;
-use crate::loop_::Inner;
+use crate::loop_::{Core, Inner};
 use crate::{LoopRef, Result};
 
-pub use oxuv_core::{Alive as Keeper, CallbackKind, Doing};
+pub use oxuv_core::{Alive as Keeper, CallbackKind, Doing, Metrics, Why};
 pub use oxuv_observe::{
     Delays, Inquiry, Numbers, OfKind, Pulse, Settings, SlowCallback, Stuck, Trace, Watchdog, path_for_process, view,
 };
@@ -53,12 +53,16 @@ pub struct Alive {
 
 impl fmt::Display for Alive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, since {:.1} ms", self.keeper, self.age.as_secs_f64() * 1000.0)?;
-        if !self.origin.is_empty() {
-            write!(f, ", from {}", self.origin)?;
-        }
-        Ok(())
+        write!(f, "{}", self.keeper)?;
+        write_made(f, self.age, &self.origin)
     }
+}
+
+/// Since when something is there, and where it is from, behind what it is.
+fn write_made(to: &mut impl fmt::Write, age: Duration, origin: impl fmt::Display) -> fmt::Result {
+    write!(to, ", since {:.1} ms", age.as_secs_f64() * 1000.0)?;
+    let origin = origin.to_string();
+    if origin.is_empty() { Ok(()) } else { write!(to, ", from {origin}") }
 }
 
 impl LoopRef {
@@ -68,29 +72,23 @@ impl LoopRef {
     /// any more.
     ///
     /// # Errors
-    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file; EINVAL when the loop is gone; EBUSY in an
-    /// observer's closure.
+    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file; EBUSY while another trace is
+    /// written to it, and in an observer's closure; EINVAL when the loop is gone.
     pub fn trace(&self, path: impl AsRef<Path>) -> Result<Trace> {
         let trace = Trace::create(path.as_ref())?;
         self.observe(Settings { trace: Some(trace.clone()), ..Settings::default() })?;
         Ok(trace)
     }
 
-    /// Has the loop observed as the settings say, in place of what was said before. Empty settings end it. Without them the
-    /// loop pays for a look at a pointer.
+    /// Has the loop observed as the settings say, in place of what was said before. Empty settings end it.
     ///
     /// The closure for slow callbacks runs on the loop's thread after the callback. It cannot use the loop: that says EBUSY.
     ///
     /// # Errors
     /// EINVAL when the loop is gone; EBUSY in an observer's closure.
     pub fn observe(&self, settings: Settings) -> Result<()> {
-        let recorder = if settings.is_empty() {
-            None
-        } else {
-            let origins = Places::of(&self.0);
-            Some(Box::new(Recorder::new(settings, Box::new(origins))) as _)
-        };
-        let before = self.0.with(|core| Ok(core.observe(recorder)))?;
+        let observer = observer(settings, Box::new(Places::of(&self.0)));
+        let before = self.0.with(|core| Ok(core.observe(observer)))?;
         // What its closures own may call the loop when it is dropped.
         drop(before);
         Ok(())
@@ -129,18 +127,28 @@ impl LoopRef {
 
     /// What keeps [`Loop::run`](crate::Loop::run) from returning: handles in the order in which they were made, then jobs.
     pub fn why_alive(&self) -> Vec<Alive> {
+        self.keepers(|core, keepers| core.why_alive(|keeper| keepers.push(keeper)))
+    }
+
+    /// What keeps the loop from being closed, so that [`Loop::check_closable`](crate::Loop::check_closable) says EBUSY: all
+    /// handles, also those that do nothing, then jobs.
+    pub fn why_open(&self) -> Vec<Alive> {
+        self.keepers(|core, keepers| core.why_open(|keeper| keepers.push(keeper)))
+    }
+
+    fn keepers(&self, ask: impl FnOnce(&mut Core, &mut Vec<Keeper<u32>>)) -> Vec<Alive> {
         let mut keepers = Vec::new();
         let asked = self.0.with(|core| {
-            core.why_alive(|keeper| keepers.push(keeper));
+            ask(core, &mut keepers);
             Ok(core.time())
         });
         let Ok(now) = asked else { return Vec::new() };
         let callbacks = &self.0.callbacks;
         let alive = |keeper: Keeper<u32>| {
             let made = callbacks.place(keeper.key, Some(keeper.user));
-            let age = made.as_ref().map_or(0, |made| now.saturating_sub(made.at));
+            let age = made.as_ref().map_or(Duration::ZERO, |made| made.age(now));
             let origin = made.map(|made| made.to_string()).unwrap_or_default();
-            Alive { keeper, origin, age: Duration::from_nanos(age) }
+            Alive { keeper, origin, age }
         };
         keepers.into_iter().map(alive).collect()
     }
@@ -151,6 +159,12 @@ impl LoopRef {
 pub(crate) struct Place {
     origin: Origin,
     at: u64,
+}
+
+impl Place {
+    fn age(&self, now: u64) -> Duration {
+        Duration::from_nanos(now.saturating_sub(self.at))
+    }
 }
 
 /// Where something comes from.
@@ -213,19 +227,17 @@ impl Origins<u32> for OfLoop {
     fn origin(&mut self, event: &Event<u32>, to: &mut Vec<u8>) {
         let Some(inner) = self.0.upgrade() else { return };
         let job = if let Event::Done { user, .. } = event { Some(*user) } else { None };
-        write_place(to, inner.callbacks.place(event.key(), job));
+        if let Some(place) = inner.callbacks.place(event.key(), job) {
+            // Writing to memory does not fail.
+            let _ = write!(to, "{place}");
+        }
     }
 
-    fn origin_of_keeper(&mut self, keeper: &Keeper<u32>, to: &mut Vec<u8>) {
+    fn describe(&mut self, keeper: &Keeper<u32>, at: u64, to: &mut String) {
         let Some(inner) = self.0.upgrade() else { return };
-        write_place(to, inner.callbacks.place(keeper.key, Some(keeper.user)));
-    }
-}
-
-fn write_place(to: &mut Vec<u8>, place: Option<Place>) {
-    if let Some(place) = place {
-        // Writing to memory does not fail.
-        let _ = write!(to, "{place}");
+        if let Some(place) = inner.callbacks.place(keeper.key, Some(keeper.user)) {
+            let _ = write_made(to, place.age(at), &place);
+        }
     }
 }
 

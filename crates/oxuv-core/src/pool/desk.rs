@@ -60,7 +60,7 @@ const FEW: usize = 8;
 const PAUSE: u32 = 32;
 
 /// The times of so many jobs are kept for a loop that does not come for them.
-const OBSERVED: usize = 4096;
+pub(crate) const OBSERVED: usize = 4096;
 
 /// The name of a desk, also when its loop is gone.
 #[derive(Debug, Clone, Copy)]

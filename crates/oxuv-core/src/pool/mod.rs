@@ -42,7 +42,7 @@ use crate::kernel::{Finished, Job};
 use crate::linux::Waker;
 use crate::observe;
 use desk::Returns;
-pub(crate) use desk::{MOMENT, Rest};
+pub(crate) use desk::{MOMENT, OBSERVED, Rest};
 use worker::{Crew, Task};
 
 pub use queue::{Lane, Ticket};

@@ -21,6 +21,11 @@ pub enum Lane {
 impl Lane {
     /// All lanes, in the order of their numbers.
     pub const ALL: [Lane; 3] = [Lane::Work, Lane::FastIo, Lane::SlowIo];
+
+    /// Its name, in small letters.
+    pub fn name(self) -> &'static str {
+        ["work", "fast_io", "slow_io"][self as usize]
+    }
 }
 
 /// Some of the lanes.

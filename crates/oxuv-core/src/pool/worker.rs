@@ -344,7 +344,7 @@ impl<J: Job> Crew<J> {
         let ended = clock::now();
         let mut state = self.lock();
         state.lanes[task.lane as usize].measure(task.since, begun, ended);
-        let job = observe::Job { lane: task.lane, queued: task.since, started: begun, finished: ended };
+        let job = observe::Job { lane: Some(task.lane), queued: task.since, started: begun, finished: ended };
         state.desks.observe(task.desk, job);
     }
 

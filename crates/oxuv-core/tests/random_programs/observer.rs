@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use oxuv_core::{Alive, Event, ObservedJob, Observer, Phase, Wait};
+use oxuv_core::{Alive, CallbackKind, Event, Metrics, ObservedJob, Observer, Phase, Wait, Why};
 
 use crate::Check;
 use crate::run::Machine;
@@ -16,7 +16,6 @@ pub(crate) struct Seen {
     phase: Option<Phase>,
     /// The callback under way.
     under_way: Option<Event<u64>>,
-    keepers: usize,
     waits: u64,
     complaint: Option<String>,
 }
@@ -56,7 +55,7 @@ impl Observer<u64> for Witness {
         seen.tell(at, is_in_poll, "a wait");
     }
 
-    fn waited(&mut self, wait: Wait) {
+    fn waited(&mut self, wait: &Wait) {
         let mut seen = self.0.borrow_mut();
         seen.tell(wait.ended, wait.begun <= wait.ended, "the end of a wait");
         seen.waits += 1;
@@ -68,10 +67,11 @@ impl Observer<u64> for Witness {
         seen.under_way = Some(*event);
     }
 
-    fn callback_ended(&mut self, depth: u32, at: u64) {
+    fn callback_ended(&mut self, depth: u32, kind: CallbackKind, begun: u64, at: u64) {
         let mut seen = self.0.borrow_mut();
-        let was_told = seen.under_way.take().is_some();
-        seen.tell(at, was_told && depth == 1, "the end of a callback");
+        let was_told = seen.under_way.take().is_some_and(|event| event.callback_kind() == kind);
+        let is_right = was_told && depth == 1 && begun == seen.at;
+        seen.tell(at, is_right, "the end of a callback");
     }
 
     fn job_done(&mut self, job: ObservedJob) {
@@ -81,7 +81,7 @@ impl Observer<u64> for Witness {
         seen.tell(at, is_right, "a job");
     }
 
-    fn run_ended(&mut self, at: u64) {
+    fn run_ended(&mut self, _: &Metrics, at: u64) {
         let mut seen = self.0.borrow_mut();
         let is_between = seen.under_way.is_none();
         seen.tell(at, is_between, "the end of a run");
@@ -92,12 +92,10 @@ impl Observer<u64> for Witness {
         self.0.borrow().waits.is_multiple_of(3)
     }
 
-    fn keeper(&mut self, keeper: Option<&Alive<u64>>) {
+    fn keeper(&mut self, why: Why, _: Option<&Alive<u64>>, _: u64) {
         let mut seen = self.0.borrow_mut();
-        match keeper {
-            Some(_) => seen.keepers += 1,
-            None => seen.keepers = 0,
-        }
+        let at = seen.at;
+        seen.tell(at, why == Why::Alive, "what keeps the loop open");
     }
 }
 
