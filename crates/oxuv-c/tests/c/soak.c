@@ -63,24 +63,24 @@ static void close_one(uv_handle_t* handle, void* arg) {
   if (!uv_is_closing(handle)) uv_close(handle, NULL);
 }
 
-/* What is said at the end, and checked. `quarter` is the memory at a quarter of the time. */
-static void finish(const char* who, int descriptors, long quarter) {
+/* What is said at the end, and checked. `half` is the memory at half time of the time. */
+static void finish(const char* who, int descriptors, long half) {
   int turns = idle_turns(), still_open;
   long now = memory();
   uv_walk(&loop, close_one, NULL);
   CHECK(uv_run(&loop, UV_RUN_DEFAULT) == 0 && uv_loop_close(&loop) == 0);
   uv_library_shutdown();
   still_open = count_descriptors() - descriptors;
-  printf("%s: %llu connections, %llu bytes, %ld KiB at a quarter, %ld at the end, %d descriptors left, %d turns idle\n", who, ended, bytes,
-         quarter, now, still_open, turns);
-  CHECK(still_open == 0 && turns <= MOST_IDLE_TURNS && now <= quarter + quarter / 2 + 16384);
+  printf("%s: %llu connections, %llu bytes, %ld KiB at half time, %ld at the end, %d descriptors left, %d turns idle\n", who, ended, bytes,
+         half, now, still_open, turns);
+  CHECK(still_open == 0 && turns <= MOST_IDLE_TURNS && now <= half + half / 2 + 16384);
 }
 
 /* The server: what comes goes back. */
 
 static int open_connections;
 static unsigned seconds;
-static long server_quarter;
+static long server_half;
 
 static void on_gone(uv_handle_t* handle) {
   open_connections--;
@@ -137,17 +137,20 @@ static void echo(uv_stream_t* stream, ssize_t nread, const uv_buf_t* buf) {
   }
 }
 
-static void on_connection(uv_stream_t* server, int status) {
-  uv_tcp_t* tcp = calloc(1, sizeof(*tcp));
-  CHECK(status == 0 && uv_tcp_init(&loop, tcp) == 0);
-  open_connections++;
-  if (uv_accept(server, (uv_stream_t*) tcp) != 0) end((uv_stream_t*) tcp);
-  else CHECK(uv_read_start((uv_stream_t*) tcp, alloc, echo) == 0);
-}
+static uv_timer_t server_half_time;
 
 static void note_memory(uv_timer_t* timer) {
   (void) timer;
-  server_quarter = memory();
+  server_half = memory();
+}
+
+static void on_connection(uv_stream_t* server, int status) {
+  uv_tcp_t* tcp = calloc(1, sizeof(*tcp));
+  CHECK(status == 0 && uv_tcp_init(&loop, tcp) == 0);
+  if (open_connections++ == 0 && server_half == 0)
+    CHECK(uv_timer_start(&server_half_time, note_memory, seconds * 500, 0) == 0);
+  if (uv_accept(server, (uv_stream_t*) tcp) != 0) end((uv_stream_t*) tcp);
+  else CHECK(uv_read_start((uv_stream_t*) tcp, alloc, echo) == 0);
 }
 
 static void at_the_end(uv_signal_t* signals, int number) {
@@ -158,12 +161,10 @@ static void at_the_end(uv_signal_t* signals, int number) {
 static void serve(int out) {
   static uv_tcp_t servers[PORTS];
   uv_signal_t signals;
-  uv_timer_t quarter;
   struct sockaddr_in address;
   int i, size, descriptors = count_descriptors();
-  CHECK(uv_loop_init(&loop) == 0 && uv_signal_init(&loop, &signals) == 0 && uv_timer_init(&loop, &quarter) == 0);
+  CHECK(uv_loop_init(&loop) == 0 && uv_signal_init(&loop, &signals) == 0 && uv_timer_init(&loop, &server_half_time) == 0);
   CHECK(uv_signal_start(&signals, at_the_end, SIGTERM) == 0);
-  CHECK(uv_timer_start(&quarter, note_memory, seconds * 250, 0) == 0);
   for (i = 0; i < PORTS; i++) {
     size = sizeof(address);
     CHECK(uv_ip4_addr("127.0.0.1", 0, &address) == 0 && uv_tcp_init(&loop, &servers[i]) == 0);
@@ -175,7 +176,7 @@ static void serve(int out) {
   CHECK(write(out, ports, sizeof(ports)) == sizeof(ports));
   uv_run(&loop, UV_RUN_DEFAULT);
   CHECK(open_connections == 0);
-  finish("server", descriptors, server_quarter);
+  finish("server", descriptors, server_half);
 }
 
 /* The clients. */
@@ -330,20 +331,20 @@ static void begin_some(uv_timer_t* timer) {
   if (to_start == 0) uv_timer_stop(timer);
 }
 
-static long client_quarter;
-static void note_quarter(uv_timer_t* timer) { (void) timer, client_quarter = memory(); }
+static long client_half;
+static void note_half(uv_timer_t* timer) { (void) timer, client_half = memory(); }
 static void on_time_over(uv_timer_t* timer) { (void) timer, is_over = 1; }
 
 static void be_clients(int descriptors, int connections) {
-  uv_timer_t starter, quarter, over;
+  uv_timer_t starter, half, over;
   to_start = connections;
   CHECK(uv_loop_init(&loop) == 0 && uv_timer_init(&loop, &starter) == 0 && uv_timer_start(&starter, begin_some, 0, 10) == 0);
-  CHECK(uv_timer_init(&loop, &quarter) == 0 && uv_timer_start(&quarter, note_quarter, seconds * 250, 0) == 0);
+  CHECK(uv_timer_init(&loop, &half) == 0 && uv_timer_start(&half, note_half, seconds * 500, 0) == 0);
   CHECK(uv_timer_init(&loop, &over) == 0 && uv_timer_start(&over, on_time_over, seconds * 1000, 0) == 0);
   CHECK(uv_run(&loop, UV_RUN_DEFAULT) == 0 && alive == 0);
   printf("talk %llu, read slowly %llu, write slowly %llu, silent %llu, halves %llu, resets %llu, floods %llu\n", kinds[0], kinds[1],
          kinds[2], kinds[3], kinds[4], kinds[5], kinds[6]);
-  finish("clients", descriptors, client_quarter);
+  finish("clients", descriptors, client_half);
 }
 
 /* Timers: each is called once, never early, in the order of what they are due at. */
