@@ -47,15 +47,15 @@ fn says(text: &'static str, outcome: Outcome) -> Act {
 }
 
 fn setup() -> (Loop, Rc<Words>, Timers<Words>) {
-    let lp = Loop::with_grain(Duration::from_millis(1)).unwrap();
+    let lp = Loop::builder().grain(Duration::from_millis(1)).test_clock().build().unwrap();
     let words = Rc::new(Words::default());
     let timers = Timers::new(&lp, words.clone()).unwrap();
     (lp, words, timers)
 }
 
 /// Lets time go by without the loop.
-fn spend(milliseconds: u64) {
-    std::thread::sleep(Duration::from_millis(milliseconds));
+fn spend(lp: &LoopRef, milliseconds: u64) {
+    lp.advance(Duration::from_millis(milliseconds)).unwrap();
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn queues_are_drained_between_callbacks_and_after_the_last() {
     timers.insert(says("a", Outcome::Done), 2, true).unwrap();
     timers.insert(says("b", Outcome::Done), 2, true).unwrap();
     timers.insert(says("c", Outcome::Done), 1, true).unwrap();
-    spend(5);
+    spend(&lp, 5);
     assert_eq!(lp.run(Mode::Default), Ok(false));
     assert_eq!(words.take(), ["c", "drain", "a", "drain", "b", "drain"]);
 }
@@ -75,7 +75,7 @@ fn after_a_throw_the_next_comes_before_the_queues() {
     timers.insert(says("throws", Outcome::Threw), 1, true).unwrap();
     timers.insert(says("next", Outcome::Done), 1, true).unwrap();
     timers.insert(says("last, throws", Outcome::Threw), 1, true).unwrap();
-    spend(3);
+    spend(&lp, 3);
     lp.run(Mode::Default).unwrap();
     assert_eq!(words.take(), ["throws", "next", "drain", "last, throws", "drain"]);
 }
@@ -86,7 +86,7 @@ fn after_a_throw_in_a_drain_the_next_comes_at_once() {
     timers.insert(says("first", Outcome::Done), 1, true).unwrap();
     timers.insert(says("second", Outcome::Done), 1, true).unwrap();
     words.throws_in_drain.set(true);
-    spend(3);
+    spend(&lp, 3);
     lp.run(Mode::Default).unwrap();
     assert_eq!(words.take(), ["first", "drain", "second", "drain"]);
 }
@@ -96,7 +96,7 @@ fn a_script_that_stops_is_called_no_more() {
     let (lp, words, timers) = setup();
     timers.insert(says("stops", Outcome::Stop), 1, true).unwrap();
     timers.insert(says("never", Outcome::Done), 1, true).unwrap();
-    spend(3);
+    spend(&lp, 3);
     lp.run(Mode::NoWait).unwrap();
     assert_eq!(words.take(), ["stops"]);
 }
@@ -120,14 +120,14 @@ fn only_referenced_timers_keep_the_loop() {
 #[test]
 fn a_timer_started_in_a_callback_counts_from_the_clock_of_then() {
     let (lp, words, timers) = setup();
-    let again = timers.clone();
+    let (again, clock) = (timers.clone(), LoopRef::clone(&lp));
     let act: Act = Box::new(move |words| {
         words.say("slow");
-        spend(20);
+        spend(&clock, 20);
         let before = again.now();
         let check = again.clone();
         let act: Act = Box::new(move |words| {
-            assert!(check.now() >= before + 5);
+            assert_eq!(check.now(), before + 5);
             words.say("later");
             Outcome::Done
         });

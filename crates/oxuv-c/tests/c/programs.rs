@@ -50,6 +50,7 @@ programs! {
     descriptors_are_of_a_kind: "guess_handle.c";
     descriptors_of_others_are_watched: "poll.c";
     directories_are_read: "fs_directory.c";
+    everything_at_once: "everything.c";
     each_direction_of_a_connection_ends_by_itself: "half_close.c";
     errors_have_names_and_messages: "errors.c";
     files_and_file_systems_are_known: "fs_stat.c";
