@@ -27,6 +27,7 @@ const ON_EPOLL: &[&str] = &[
     "turn",
     "async",
     "accept",
+    "echo-idle",
     "echo-write",
     "echo-try",
     "pipe-echo",

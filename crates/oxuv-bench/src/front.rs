@@ -30,9 +30,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program!("timer-rearm", |handles, operations| timers("timer-rearm", handles, operations)),
     program!("async", |_, operations| async_(operations)),
     program!("async-coalesced", |_, operations| async_coalesced(operations)),
-    program!("echo-write", |_, _| serve(|client, bytes| {
-        client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent"))
-    })),
+    program!("echo-write", |_, _| echo_by_write()),
+    program!("echo-idle", |_, _| echo_by_write()),
     program!("echo-try", |_, _| serve(|client, bytes| client.try_write(bytes).map(drop))),
     program!("accept", |_, operations| accept(operations)),
     program!("pipe-echo", |_, _| sockets::pipe_echo()),
@@ -200,9 +199,13 @@ fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<Spent> {
     timed_run(&lp)
 }
 
+fn echo_by_write() -> Result<Spent> {
+    serve(|client, bytes| client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent")))
+}
+
 /// Closes each connection as it comes.
 fn accept(operations: usize) -> Result<Spent> {
-    let lp = Loop::new()?;
+    let lp = new_loop()?;
     let server = Tcp::new(&lp)?;
     let mut left = operations;
     server.bind(ANY_PORT.into())?;

@@ -109,7 +109,9 @@ impl Measurement {
                     let command = contestant.command(&[], &self.programs, workload, workload.handles);
                     client::run(command, workload, workload.handles).map(|run| run.peak as f64)
                 };
-                cell.memory = Some((peak(workload)? - peak(&fewer)?) / (workload.handles - fewer.handles) as f64);
+                let more = peak(workload)? - peak(&fewer)?;
+                // Pages come and go for other reasons: what needs less than these has nothing to show.
+                cell.memory = Some(more.max(0.0) / (workload.handles - fewer.handles) as f64);
                 Ok(())
             }),
             _ => {}

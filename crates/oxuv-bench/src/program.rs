@@ -1,7 +1,7 @@
 //! The contestants that are in this binary: their workloads by name, and what each has to tell at its end.
 
 use std::io::{self, Write, stdout};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -17,6 +17,9 @@ pub(crate) const BACKLOG: i32 = 4096;
 
 /// What fits into the buffers for what is read.
 pub(crate) const ROOM: usize = 64 * 1024;
+
+/// The same where memory is measured: that of the loop, not that of what a task keeps for itself.
+pub(crate) const LITTLE_ROOM: usize = 64;
 
 /// Runs a program, then prints the nanoseconds that its measured sections took, of CPU time and of time, and the most
 /// memory that it had, in bytes.
@@ -59,6 +62,15 @@ fn peak_memory() -> io::Result<usize> {
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
     let kilobytes: Option<usize> = kilobytes.and_then(|number| number.parse().ok());
     Ok(kilobytes.ok_or(io::ErrorKind::InvalidData)? * 1024)
+}
+
+/// A listener for those who take one of the standard library, whose own backlog is shorter. The client knows it already.
+pub(crate) fn std_listener() -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(ANY_PORT)?;
+    rustix::net::listen(&listener, BACKLOG)?;
+    listener.set_nonblocking(true)?;
+    tell_port(listener.local_addr()?.port())?;
+    Ok(listener)
 }
 
 /// Tells the client where the server listens.

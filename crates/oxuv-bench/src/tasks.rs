@@ -2,28 +2,28 @@
 
 use std::cell::Cell;
 use std::io;
-use std::net::UdpSocket as StdUdpSocket;
+use std::net::{TcpListener as StdTcpListener, UdpSocket as StdUdpSocket};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv::fs::task as fs;
 use oxuv::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
-use oxuv::task::{spawn_blocking, spawn_local, yield_now};
+use oxuv::task::{spawn_blocking, spawn_local};
 use oxuv::time::{Instant, Sleep, sleep};
 use oxuv::{Command, Loop, Pipe, Stdio, Tcp, Udp};
 
 use crate::pool::{LARGE, PIECE, large_offset, path};
-use crate::program::{ANY_PORT, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::program::{ANY_PORT, BACKLOG, LITTLE_ROOM, Program, ROOM, Spent, standard_input, tell_port, timed_section};
 use crate::sleeps::{self, Sleeper};
 
 pub(crate) const PROGRAMS: &[Program] = &[
-    ("turn", |_, operations| turn(operations)),
     ("timer-insert", |timers, operations| sleeps::insert(&Loop::new()?, timers, operations)),
     ("timer-fire", |timers, operations| sleeps::fire(&Loop::new()?, timers, operations)),
     ("timer-cancel", |timers, operations| sleeps::cancel(&Loop::new()?, timers, operations)),
     ("timer-rearm", |timers, operations| sleeps::put_off(&Loop::new()?, timers, operations)),
-    ("echo-write", |connections, _| echo(connections)),
+    ("echo-write", |connections, _| echo(connections, ROOM)),
+    ("echo-idle", |connections, _| echo(connections, LITTLE_ROOM)),
     ("accept", |_, operations| accept(operations)),
     ("pipe-echo", |_, _| pipe_echo()),
     ("pipe-pump", |_, operations| pipe_pump(operations)),
@@ -36,19 +36,6 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("pool-open", open),
     ("spawn", spawn),
 ];
-
-/// Tasks run twice a turn: before the loop looks for events, and after it.
-fn turn(operations: usize) -> io::Result<Spent> {
-    let lp = Loop::new()?;
-    timed_section(|| {
-        lp.block_on(async {
-            for _ in 0..2 * operations {
-                yield_now().await;
-            }
-            Ok(())
-        })
-    })
-}
 
 impl Sleeper for Loop {
     type Sleep = Sleep;
@@ -69,17 +56,22 @@ impl Sleeper for Loop {
 /// A server, and what it does.
 fn serve(what: impl AsyncFnOnce(TcpListener) -> io::Result<()>) -> io::Result<Spent> {
     let lp = Loop::new()?;
-    let listener = lp.block_on(TcpListener::bind(ANY_PORT))?;
-    tell_port(listener.local_addr()?.port())?;
+    let socket = StdTcpListener::bind(ANY_PORT)?;
+    let tcp = Tcp::new(&lp)?;
+    tcp.open(socket.try_clone()?)?;
+    let listener = TcpListener::from_handle(&tcp)?;
+    // Its own backlog is shorter.
+    rustix::net::listen(&socket, BACKLOG)?;
+    tell_port(socket.local_addr()?.port())?;
     timed_section(|| lp.block_on(what(listener)))
 }
 
-fn echo(connections: usize) -> io::Result<Spent> {
+fn echo(connections: usize, room: usize) -> io::Result<Spent> {
     serve(async |listener| {
         let mut clients = Vec::with_capacity(connections);
         for _ in 0..connections {
             let (stream, _) = listener.accept().await?;
-            clients.push(spawn_local(answer(stream)));
+            clients.push(spawn_local(answer(stream, room)));
         }
         for client in clients {
             client.await??;
@@ -90,8 +82,8 @@ fn echo(connections: usize) -> io::Result<Spent> {
 
 /// Answers until the other end hangs up; the streams of TCP and of pipes are two types.
 macro_rules! answer_all {
-    ($stream:expr) => {{
-        let mut room = vec![0; ROOM];
+    ($stream:expr, $room:expr) => {{
+        let mut room = vec![0; $room];
         loop {
             match $stream.read(&mut room).await? {
                 0 => return io::Result::Ok(()),
@@ -112,8 +104,8 @@ macro_rules! pump {
     }};
 }
 
-async fn answer(stream: TcpStream) -> io::Result<()> {
-    answer_all!(stream)
+async fn answer(stream: TcpStream, room: usize) -> io::Result<()> {
+    answer_all!(stream, room)
 }
 
 fn accept(operations: usize) -> io::Result<Spent> {
@@ -134,7 +126,7 @@ fn open_pipe(lp: &Loop) -> io::Result<UnixStream> {
 fn pipe_echo() -> io::Result<Spent> {
     let lp = Loop::new()?;
     let stream = open_pipe(&lp)?;
-    timed_section(|| lp.block_on(async { answer_all!(stream) }))
+    timed_section(|| lp.block_on(async { answer_all!(stream, ROOM) }))
 }
 
 fn pipe_pump(operations: usize) -> io::Result<Spent> {

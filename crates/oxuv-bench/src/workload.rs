@@ -95,7 +95,7 @@ const fn echo(
     let traffic = Some(Traffic::Connections { connections, size, depth });
     let counted = Some((rounds / step * step, rounds / step * step + 5_000usize.div_ceil(step) * step));
     // So often that what it costs to come and to go is little beside it.
-    let (timed_rounds, least) = (40_000usize.div_ceil(step), if depth == 1 { 100 } else { 20 });
+    let (timed_rounds, least) = (40_000usize.div_ceil(step), if depth == 1 { 60 } else { 20 });
     let timed = if timed_rounds < least { least } else { timed_rounds } * step;
     Workload { program, handles: connections, traffic, counted, ..plain(name, title, 0, 0, timed) }
 }
@@ -205,10 +205,10 @@ impl Workload {
         memory(
             "memory-connection",
             "an idle connection",
-            "echo-write",
+            "echo-idle",
             100,
-            2000,
-            Some(Traffic::Connections { connections: 2000, size: 64, depth: 1 }),
+            8000,
+            Some(Traffic::Connections { connections: 8000, size: 64, depth: 1 }),
         ),
         memory("memory-timer", "a timer", "timer-insert", 10_000, 210_000, None),
     ];

@@ -30,7 +30,6 @@ mod getaddrinfo;
 mod getnameinfo;
 mod handle;
 mod if_name;
-#[cfg(not(miri))]
 mod job;
 mod kinds;
 #[path = "loop.rs"]

@@ -113,7 +113,7 @@ impl Buffers for Bufs {
     /// The array is the kernel's own form of it.
     #[inline]
     fn slices(&self) -> Option<&[IoSlice<'_>]> {
-        // SAFETY: the array is valid as `get` says. An `IoSlice` is laid out as a `iovec`, and so is a `uv_buf_t`; one may be
+        // SAFETY: the array, which is not empty, is valid as `get` says. An `IoSlice` is laid out as a `iovec`, and so is a `uv_buf_t`; one may be
         // looked at as a slice of bytes, so it has an address.
         unsafe {
             let bufs = slice::from_raw_parts(self.array, self.count());

@@ -116,6 +116,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 self.unwant(slot, Readiness::READ);
                 Err(error)
             }
+            // Short memory, or somebody who forbids it. It stays so for a while, and the listener is ready meanwhile.
+            Err(error @ (Errno::ENOMEM | Errno::ENOBUFS | Errno::EPERM | Errno::EACCES | Errno::ENOSYS)) => {
+                self.retry_later(slot);
+                Err(error)
+            }
             // The connection was somebody else's, or is gone; its own errors are no errors of the listener.
             Err(_) => return None,
         };

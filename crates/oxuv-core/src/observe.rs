@@ -1,10 +1,9 @@
 //! Looking on: what a loop does is told to an observer, turn by turn, phase by phase, callback by callback.
 //!
 //! A callback lasts from the return of [`Core::next`] to its next call, so the core can time callbacks without knowing them.
-//! The driver of an unobserved loop looks at a pointer when it has found an event. An observed one is put into a phase of its own
-//! during callbacks, so that the next call goes out of its way. Which phase and turn it is, an observed one
-//! finds out from the events and the waits, so the phases know nothing of observers. Quick ways from one event to the next of
-//! its kind are closed.
+//! An observed loop is in a phase of its own, [`Phase::Told`], whenever its front has it, so that the next call goes out of its way;
+//! that of another asks nothing. Which phase and turn it is, an observed one finds out from the events and the waits, so the phases
+//! know nothing of observers. Quick ways from one event to the next of its kind are closed.
 
 use std::fmt;
 

@@ -241,7 +241,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// The child shall not outlive its handle: it is killed if that is closed before its end, or by [`Core::leave_children`].
+    /// The child shall not outlive its handle: it is killed if that is closed before its end, by a loop that
+    /// [reaps orphans](crate::Config::reaps_orphans), or by [`Core::leave_children`].
     ///
     /// # Errors
     /// EINVAL for a stale key.

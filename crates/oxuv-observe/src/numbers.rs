@@ -190,7 +190,7 @@ impl Numbers {
         self.with(|parts| parts.iter().map(|part| of(part).get()).sum())
     }
 
-    pub(crate) fn times(&self, of: impl Fn(&Part) -> &Times) -> OfKind {
+    fn times(&self, of: impl Fn(&Part) -> &Times) -> OfKind {
         self.with(|parts| parts.iter().fold(OfKind::default(), |sum, part| sum.add(of(part))))
     }
 

@@ -29,9 +29,14 @@ impl Numbers {
 
     /// The same of several loops, each with a label `loop` of this value.
     pub fn prometheus_of(loops: &[(String, Numbers)]) -> String {
-        let of_loop = |(name, numbers): &(String, Numbers)| samples(numbers, &format!("loop=\"{name}\""));
+        let of_loop = |(name, numbers): &(String, Numbers)| samples(numbers, &format!("loop=\"{}\"", escaped(name)));
         text(&loops.iter().map(of_loop).collect::<Vec<_>>())
     }
+}
+
+/// Text as it stands between the quotes of a label.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n")
 }
 
 /// The samples of several loops, family by family.
@@ -88,6 +93,12 @@ fn seconds(nanoseconds: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whatever_a_loop_is_called_its_label_ends_where_it_should() {
+        let text = Numbers::prometheus_of(&[("a \"b\"\n\\".to_owned(), Numbers::new())]);
+        assert!(text.contains("oxuv_turns_total{loop=\"a \\\"b\\\"\\n\\\\\"} 0\n"), "{text}");
+    }
 
     #[test]
     fn several_loops_have_a_label_each_and_families_stand_together() {

@@ -14,7 +14,7 @@ use crate::text::{LONGEST, NOTHING, escaped, is_plain, microseconds, number, sho
 /// A trace that is being written. Several loops, on whatever threads, may write to the same: a clone is another way to it.
 ///
 /// In the file, times are microseconds of `CLOCK_MONOTONIC`. Each loop has a track for turns, phases and waits, and one for
-/// callbacks; the lanes of the pool have one each, for jobs waiting and for jobs that run. When the file cannot be written any
+/// callbacks; the lanes of the pool and io_uring have one each, for jobs waiting and for jobs that run. When the file cannot be written any
 /// more, a disk being full, the trace ends there.
 #[derive(Debug, Clone)]
 pub struct Trace(Arc<Mutex<State>>);

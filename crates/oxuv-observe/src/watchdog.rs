@@ -107,8 +107,8 @@ impl Watchdog {
     /// Has a thread call `tell` once for each callback that takes so long, while it is still under way: between the threshold
     /// and one and a half times that after it began. A panic in it aborts the process.
     ///
-    /// The loop's thread is interrupted by SIGURG, if the program does nothing about that, to learn where it is: `sleep` and the like
-    /// return early then, in that callback.
+    /// To learn where the loop's thread is, one that computes is interrupted by SIGURG, if the program does nothing about that; one that
+    /// waits in the kernel is left to it, and its stack is looked through.
     ///
     /// # Errors
     /// EAGAIN, ENOMEM: no room for a thread.

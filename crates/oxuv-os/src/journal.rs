@@ -236,17 +236,4 @@ mod tests {
         std::fs::remove_file(path).unwrap();
         assert_eq!(Journal::create(Path::new("/proc/nothing/x"), b"", b"").err(), Some(Errno::ENOENT));
     }
-
-    #[test]
-    fn a_file_is_one_journals_at_a_time() {
-        let path = place("one");
-        let mut first = Journal::create(&path, b"[", b"]").unwrap();
-        first.append(b"first").unwrap();
-        assert_eq!(Journal::create(&path, b"[", b"]").err(), Some(Errno::EBUSY));
-        assert!(std::fs::read_to_string(&path).unwrap().starts_with("[first]"));
-        first.finish().unwrap();
-        drop(Journal::create(&path, b"(", b")").unwrap());
-        assert!(std::fs::read_to_string(&path).unwrap().starts_with("()"));
-        std::fs::remove_file(path).unwrap();
-    }
 }

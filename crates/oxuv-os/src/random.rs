@@ -16,7 +16,7 @@ use crate::{Errno, Result};
 #[doc(alias = "uv_random")]
 pub fn fill(bytes: &mut [MaybeUninit<u8>]) -> Result<()> {
     let filled = fill_from(bytes, |rest| Ok(getrandom(rest, GetRandomFlags::empty())?.0.len()));
-    if filled == Err(Errno::ENOSYS) { fill_from_device(bytes) } else { filled }
+    if let Err(Errno::ENOSYS | Errno::EPERM) = filled { fill_from_device(bytes) } else { filled }
 }
 
 /// So many random bytes, as from [`fill`].

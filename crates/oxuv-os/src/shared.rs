@@ -1,13 +1,14 @@
 //! Shared ownership whose making can fail.
 
-use crate::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
-use crate::{Errno, Result};
 use std::alloc::{Layout, alloc};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::process::abort;
 use std::ptr::NonNull;
+
+use crate::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use crate::{Errno, Result};
 
 /// An `Arc` that reports short memory instead of ending the process. There are no weak references.
 pub struct Shared<T> {

@@ -450,7 +450,12 @@ fn open_null(target: c_int) -> Attempt {
     // SAFETY: a C string; the descriptors are the child's own, and what was at `target` is not wanted.
     unsafe {
         libc::close(target);
-        let opened = attempt(libc::open(c"/dev/null".as_ptr(), mode))?;
+        let opened = loop {
+            match attempt(libc::open(c"/dev/null".as_ptr(), mode)) {
+                Err(Failure(libc::EINTR)) => {}
+                opened => break opened?,
+            }
+        };
         if opened != target {
             copy_to(opened, target)?;
             libc::close(opened);

@@ -84,8 +84,8 @@ fn look_through(function: usize, stack: usize) -> Option<Vec<usize>> {
     let mut bytes = vec![0; REACH];
     let length = memory.read_at(&mut bytes, stack as u64).ok()?;
     let mut found = vec![function];
-    let words = bytes[..length].chunks_exact(size_of::<usize>());
-    for word in words.map(|word| word.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))) {
+    let (words, _) = bytes[..length].as_chunks();
+    for word in words.iter().map(|&word| usize::from_ne_bytes(word)) {
         let mut before = [0; CALL];
         let is_code = code.iter().any(|range| range.contains(&word));
         if is_code && memory.read_exact_at(&mut before, (word - CALL) as u64).is_ok() && ends_with_call(before) {

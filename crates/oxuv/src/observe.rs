@@ -73,16 +73,14 @@ impl LoopRef {
     ///
     /// # Errors
     /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file; EBUSY while another trace is
-    /// written to it; EINVAL when the loop is gone; EBUSY in an
-    /// observer's closure.
+    /// written to it, and in an observer's closure; EINVAL when the loop is gone.
     pub fn trace(&self, path: impl AsRef<Path>) -> Result<Trace> {
         let trace = Trace::create(path.as_ref())?;
         self.observe(Settings { trace: Some(trace.clone()), ..Settings::default() })?;
         Ok(trace)
     }
 
-    /// Has the loop observed as the settings say, in place of what was said before. Empty settings end it. Without them the
-    /// loop pays for a look at a pointer.
+    /// Has the loop observed as the settings say, in place of what was said before. Empty settings end it.
     ///
     /// The closure for slow callbacks runs on the loop's thread after the callback. It cannot use the loop: that says EBUSY.
     ///

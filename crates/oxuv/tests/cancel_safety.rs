@@ -1,13 +1,14 @@
 //! What is lost, and what is not, when a future is dropped before it is ready. For streams and listeners of TCP see `net_tasks.rs`, for
 //! children `process_tasks.rs`, for files and work `fs_tasks.rs`.
 
-use std::future::{Future, poll_fn};
+mod common;
+
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream as StdStream;
-use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
+use common::poll_once;
 use oxuv::io::AsyncFd;
 use oxuv::net::{UdpSocket, UnixListener, UnixStream};
 use oxuv::signal::signals;
@@ -15,12 +16,6 @@ use oxuv::task::{spawn_local, yield_now};
 use oxuv::{Loop, PipeName, Signal, fs, time};
 
 const SHORT: Duration = Duration::from_micros(200);
-
-/// Polls it once and drops it.
-async fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
-}
 
 #[test]
 fn a_dropped_receive_loses_no_datagram() {
@@ -207,7 +202,7 @@ fn a_sleep_and_what_it_is_the_timeout_of_are_gone_with_it() {
     lp.block_on(async {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         let mut waits = Box::pin(time::timeout(Duration::from_secs(3600), async move { ours.read(&mut [0; 1]).await }));
-        assert!(poll_fn(|context| Poll::Ready(Pin::new(&mut waits).poll(context))).await.is_pending());
+        assert!(poll_once(&mut waits).await.is_pending());
     });
     assert_eq!(lp.run(oxuv::Mode::Default), Ok(false));
 }

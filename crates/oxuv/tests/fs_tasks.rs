@@ -1,15 +1,16 @@
 //! Files, and work on threads, for tasks.
 
-use std::future::{Future, poll_fn};
+mod common;
+
 use std::io::{ErrorKind, SeekFrom};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::task::Poll;
 
+use common::poll_once;
 use futures::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 use oxuv::fs::task::{self as fs, File};
 use oxuv::fs::{CopyFlags, OpenOptions};
@@ -35,11 +36,6 @@ impl Drop for Place {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-async fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
 }
 
 #[test]

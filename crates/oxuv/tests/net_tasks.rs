@@ -1,23 +1,20 @@
 //! Streams and listeners of tasks.
 
+mod common;
+
 use std::cell::Cell;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io::{self, ErrorKind, Read, Write};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use common::poll_once;
 use futures::{AsyncReadExt, AsyncWriteExt};
 use oxuv::net::{TcpListener, TcpStream, UnixListener, UnixStream, lookup_host};
 use oxuv::task::{spawn_local, yield_now};
 use oxuv::{Loop, PipeName, Tcp, time};
-
-/// Polls once, with the waker of this task.
-async fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
-}
 
 async fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,21 +1,16 @@
 //! Children, signals and foreign descriptors for tasks.
 
-use std::future::{Future, poll_fn};
+mod common;
+
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
+use common::poll_once;
 use oxuv::io::AsyncFd;
 use oxuv::signal::signals;
 use oxuv::task::{spawn_local, yield_now};
 use oxuv::{Command, Loop, Signal, Stdio, time};
-
-async fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
-}
 
 #[test]
 fn what_a_child_prints_is_collected() {

@@ -1,7 +1,7 @@
 //! The workloads on mio, which tells what is ready and nothing more.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpListener as StdTcpListener, TcpStream as StdTcpStream, UdpSocket as StdUdpSocket};
+use std::net::{TcpStream as StdTcpStream, UdpSocket as StdUdpSocket};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::time::Duration;
 
@@ -9,12 +9,13 @@ use mio::event::Source;
 use mio::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 
-use crate::program::{ANY_PORT, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::program::{Program, ROOM, Spent, standard_input, std_listener, timed_section};
 
 pub(crate) const PROGRAMS: &[Program] = &[
     ("turn", |_, operations| turn(operations)),
     ("async", |_, operations| wake(operations)),
     ("echo-write", |connections, _| echo(connections)),
+    ("echo-idle", |connections, _| echo(connections)),
     ("accept", |_, operations| accept(operations)),
     ("pipe-echo", |_, _| pipe_echo()),
     ("pipe-pump", |_, operations| {
@@ -68,10 +69,7 @@ fn wake(operations: usize) -> io::Result<Spent> {
 }
 
 fn listen(poll: &Poll) -> io::Result<TcpListener> {
-    let listener = StdTcpListener::bind(ANY_PORT)?;
-    listener.set_nonblocking(true)?;
-    tell_port(listener.local_addr()?.port())?;
-    let mut listener = TcpListener::from_std(listener);
+    let mut listener = TcpListener::from_std(std_listener()?);
     poll.registry().register(&mut listener, FIRST, Interest::READABLE)?;
     Ok(listener)
 }

@@ -7,17 +7,19 @@ use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
 use monoio::net::{TcpListener, UnixStream};
 use monoio::{Driver, IoUringDriver, LegacyDriver, Runtime, RuntimeBuilder};
 
-use crate::program::{ANY_PORT, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::program::{LITTLE_ROOM, Program, ROOM, Spent, standard_input, std_listener, timed_section};
 
 pub(crate) const ON_RING: &[Program] = &[
-    ("echo-write", |connections, _| echo(ring()?, connections)),
+    ("echo-write", |connections, _| echo(ring()?, connections, ROOM)),
+    ("echo-idle", |connections, _| echo(ring()?, connections, LITTLE_ROOM)),
     ("accept", |_, operations| accept(ring()?, operations)),
     ("pipe-echo", |_, _| pipe_echo(ring()?)),
     ("pipe-pump", |_, operations| pipe_pump(ring()?, operations)),
 ];
 
 pub(crate) const ON_EPOLL: &[Program] = &[
-    ("echo-write", |connections, _| echo(epoll()?, connections)),
+    ("echo-write", |connections, _| echo(epoll()?, connections, ROOM)),
+    ("echo-idle", |connections, _| echo(epoll()?, connections, LITTLE_ROOM)),
     ("accept", |_, operations| accept(epoll()?, operations)),
     ("pipe-echo", |_, _| pipe_echo(epoll()?)),
     ("pipe-pump", |_, operations| pipe_pump(epoll()?, operations)),
@@ -36,17 +38,17 @@ fn serve<D: Driver>(
     mut runtime: Runtime<D>,
     what: impl AsyncFnOnce(TcpListener) -> io::Result<()>,
 ) -> io::Result<Spent> {
-    let listener = runtime.block_on(async { TcpListener::bind(ANY_PORT) })?;
-    tell_port(listener.local_addr()?.port())?;
+    let listener = std_listener()?;
+    let listener = runtime.block_on(async { TcpListener::from_std(listener) })?;
     timed_section(|| runtime.block_on(what(listener)))
 }
 
-fn echo<D: Driver>(runtime: Runtime<D>, connections: usize) -> io::Result<Spent> {
+fn echo<D: Driver>(runtime: Runtime<D>, connections: usize, room: usize) -> io::Result<Spent> {
     serve(runtime, async |listener| {
         let mut clients = Vec::with_capacity(connections);
         for _ in 0..connections {
             let (stream, _) = listener.accept().await?;
-            clients.push(monoio::spawn(answer(stream)));
+            clients.push(monoio::spawn(answer(stream, room)));
         }
         for client in clients {
             client.await?;
@@ -56,8 +58,8 @@ fn echo<D: Driver>(runtime: Runtime<D>, connections: usize) -> io::Result<Spent>
 }
 
 /// Until the other end hangs up. The buffer goes to the kernel and comes back, for each read and each write.
-async fn answer(mut stream: impl AsyncReadRent + AsyncWriteRentExt) -> io::Result<()> {
-    let mut room: Vec<u8> = Vec::with_capacity(ROOM);
+async fn answer(mut stream: impl AsyncReadRent + AsyncWriteRentExt, room: usize) -> io::Result<()> {
+    let mut room: Vec<u8> = Vec::with_capacity(room);
     loop {
         let (count, bytes) = stream.read(room).await;
         if count? == 0 {
@@ -85,7 +87,7 @@ fn open_pipe() -> io::Result<UnixStream> {
 }
 
 fn pipe_echo<D: Driver>(mut runtime: Runtime<D>) -> io::Result<Spent> {
-    timed_section(|| runtime.block_on(async { answer(open_pipe()?).await }))
+    timed_section(|| runtime.block_on(async { answer(open_pipe()?, ROOM).await }))
 }
 
 fn pipe_pump<D: Driver>(mut runtime: Runtime<D>, operations: usize) -> io::Result<Spent> {

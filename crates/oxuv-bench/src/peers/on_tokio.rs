@@ -1,7 +1,7 @@
 //! The workloads on tokio, with its runtime of one thread.
 
 use std::io;
-use std::net::{TcpListener as StdTcpListener, TcpStream as StdTcpStream, UdpSocket as StdUdpSocket};
+use std::net::{TcpStream as StdTcpStream, UdpSocket as StdUdpSocket};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::pin::Pin;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::task::{unconstrained, yield_now};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::on_tokio_threads::{open, read, spawn, stat, work_of_nothing};
-use crate::program::{ANY_PORT, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::program::{LITTLE_ROOM, Program, ROOM, Spent, standard_input, std_listener, timed_section};
 use crate::sleeps::{self, Sleeper};
 
 pub(crate) const PROGRAMS: &[Program] = &[
@@ -22,7 +22,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("timer-fire", |timers, operations| sleeps::fire(&runtime()?, timers, operations)),
     ("timer-cancel", |timers, operations| sleeps::cancel(&runtime()?, timers, operations)),
     ("timer-rearm", |timers, operations| sleeps::put_off(&runtime()?, timers, operations)),
-    ("echo-write", |connections, _| echo(connections)),
+    ("echo-write", |connections, _| echo(connections, ROOM)),
+    ("echo-idle", |connections, _| echo(connections, LITTLE_ROOM)),
     ("accept", |_, operations| accept(operations)),
     ("pipe-echo", |_, _| pipe_echo()),
     ("pipe-pump", |_, operations| pipe_pump(operations)),
@@ -73,19 +74,17 @@ impl Sleeper for Runtime {
 /// A server, and what it does.
 fn serve(what: impl AsyncFnOnce(TcpListener) -> io::Result<()>) -> io::Result<Spent> {
     let runtime = runtime()?;
-    let listener = StdTcpListener::bind(ANY_PORT)?;
-    tell_port(listener.local_addr()?.port())?;
-    listener.set_nonblocking(true)?;
+    let listener = std_listener()?;
     let listener = runtime.block_on(async { TcpListener::from_std(listener) })?;
     timed_section(|| runtime.block_on(what(listener)))
 }
 
-fn echo(connections: usize) -> io::Result<Spent> {
+fn echo(connections: usize, room: usize) -> io::Result<Spent> {
     serve(async |listener| {
         let mut clients = Vec::with_capacity(connections);
         for _ in 0..connections {
             let (stream, _) = listener.accept().await?;
-            clients.push(tokio::spawn(answer(stream)));
+            clients.push(tokio::spawn(answer(stream, room)));
         }
         for client in clients {
             client.await??;
@@ -95,8 +94,8 @@ fn echo(connections: usize) -> io::Result<Spent> {
 }
 
 /// Until the other end hangs up.
-async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
-    let mut room = vec![0; ROOM];
+async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, room: usize) -> io::Result<()> {
+    let mut room = vec![0; room];
     loop {
         match stream.read(&mut room).await? {
             0 => return Ok(()),
@@ -129,7 +128,7 @@ fn open_pipe() -> io::Result<UnixStream> {
 
 fn pipe_echo() -> io::Result<Spent> {
     let runtime = runtime()?;
-    timed_section(|| runtime.block_on(async { answer(open_pipe()?).await }))
+    timed_section(|| runtime.block_on(async { answer(open_pipe()?, ROOM).await }))
 }
 
 fn pipe_pump(operations: usize) -> io::Result<Spent> {

@@ -3,7 +3,9 @@
 //! The handler wakes a thread of this module's, which does it.
 
 use std::ffi::{OsStr, c_int};
+use std::io::{PipeReader, Read, pipe};
 use std::mem::MaybeUninit;
+use std::os::fd::IntoRawFd;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
 
@@ -59,16 +61,12 @@ fn attend_to(signal: c_int, duties: u8) -> Result<()> {
 }
 
 fn start_thread() -> Result<()> {
-    let mut ends_of_pipe = [-1; 2];
-    // SAFETY: there is memory for both numbers.
-    if unsafe { libc::pipe2(ends_of_pipe.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(last_error());
-    }
-    let [reader, writer] = ends_of_pipe;
+    let (reader, writer) = pipe()?;
+    Thread::start(c"oxuv-signals", STACK, attend, reader)?;
     // SAFETY: asks for a number.
     PROCESS.store(unsafe { libc::getpid() }, Relaxed);
-    BELL.store(writer, Relaxed);
-    Thread::start(c"oxuv-signals", STACK, attend, reader)?;
+    // The handler has it from now on, which may be called as long as there is the process.
+    BELL.store(writer.into_raw_fd(), Relaxed);
     Ok(())
 }
 
@@ -108,16 +106,10 @@ extern "C" fn ring(signal: c_int) {
 }
 
 /// What the thread does: waits for signals, and does what is to be done.
-fn attend(reader: c_int) {
-    let mut signal = 0_u8;
-    loop {
-        // SAFETY: the end of a pipe that is this thread's, and memory for a byte.
-        match unsafe { libc::read(reader, (&raw mut signal).cast(), 1) } {
-            1 => {}
-            -1 if last_error() == Errno::EINTR => continue,
-            _ => return,
-        }
-        let signal = c_int::from(signal);
+fn attend(mut reader: PipeReader) {
+    let mut signal = [0];
+    while reader.read_exact(&mut signal).is_ok() {
+        let signal = c_int::from(signal[0]);
         if Duty::ASK.is_of(signal) {
             keepers::ask_all();
         }

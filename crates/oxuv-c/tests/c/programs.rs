@@ -50,6 +50,7 @@ programs! {
     descriptors_are_of_a_kind: "guess_handle.c";
     descriptors_of_others_are_watched: "poll.c";
     directories_are_read: "fs_directory.c";
+    everything_at_once: "everything.c";
     each_direction_of_a_connection_ends_by_itself: "half_close.c";
     errors_have_names_and_messages: "errors.c";
     files_and_file_systems_are_known: "fs_stat.c";
@@ -121,7 +122,7 @@ fn callbacks_may_be_left_by_an_exception() {
 }
 
 /// The sources of the other tests, which need a peer, an argument or another way to be built.
-const OTHERS: &[&str] = &["echo_server.c", "linked.c", "load.c", "observed.c", "trace_server.c"];
+const OTHERS: &[&str] = &["echo_server.c", "linked.c", "load.c", "observed.c", "soak.c", "trace_server.c"];
 
 #[test]
 fn no_program_is_forgotten() {

@@ -16,7 +16,6 @@ pub(crate) struct Seen {
     phase: Option<Phase>,
     /// The callback under way.
     under_way: Option<Event<u64>>,
-    keepers: usize,
     waits: u64,
     complaint: Option<String>,
 }
@@ -93,12 +92,10 @@ impl Observer<u64> for Witness {
         self.0.borrow().waits.is_multiple_of(3)
     }
 
-    fn keeper(&mut self, _: Why, keeper: Option<&Alive<u64>>, _: u64) {
+    fn keeper(&mut self, why: Why, _: Option<&Alive<u64>>, _: u64) {
         let mut seen = self.0.borrow_mut();
-        match keeper {
-            Some(_) => seen.keepers += 1,
-            None => seen.keepers = 0,
-        }
+        let at = seen.at;
+        seen.tell(at, why == Why::Alive, "what keeps the loop open");
     }
 }
 

@@ -84,7 +84,7 @@ pub fn read(fd: BorrowedFd<'_>, bufs: &[ReadBuf<'_>], offset: Option<u64>) -> Re
     match usize::try_from(read) {
         Ok(read) => Ok(read),
         Err(_) => match Errno::from_raw(errno::errno().0) {
-            Errno::ENOSYS if count > 1 => read_one_by_one(fd, &bufs[..count], offset),
+            Errno::ENOSYS | Errno::EPERM if count > 1 => read_one_by_one(fd, &bufs[..count], offset),
             error => Err(error),
         },
     }
@@ -208,8 +208,8 @@ fn write_batch(fd: BorrowedFd<'_>, bufs: &[WriteBuf<'_>], place: Option<i64>) ->
         }
     });
     match written {
-        // The system has no call for several buffers. The rest follows as after any short write.
-        Err(Errno::ENOSYS) => match bufs.iter().find(|buf| buf.len() > 0) {
+        // The system has no call for several buffers, or a filter refuses it. The rest follows as after any short write.
+        Err(Errno::ENOSYS | Errno::EPERM) => match bufs.iter().find(|buf| buf.len() > 0) {
             Some(buf) => write_one(fd, buf, 0, place),
             None => Ok(0),
         },

@@ -66,8 +66,8 @@ pub async fn ctrl_c() -> io::Result<()> {
     Ok(())
 }
 
-/// A signal that tasks wait for: made by [`signals`]. It is a [`Stream`] without an end, too. When it is dropped, the action from before is put back, unless others wait
-/// for the signal.
+/// A signal that tasks wait for: made by [`signals`]. It is a [`Stream`] without an end, too. When it is dropped, the action from
+/// before is put back, unless others wait for the signal.
 #[derive(Debug)]
 pub struct Signals {
     handle: Signal,

@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use super::{Clock, Instant, Sleep};
 use futures_core::Stream;
 
+use super::{Clock, Instant, Sleep};
 use crate::LoopRef;
 use crate::task::here;
 

@@ -6,12 +6,15 @@ pub(crate) mod example;
 pub(crate) mod terminal;
 
 use std::cell::RefCell;
+use std::future::{Future, poll_fn};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::Command;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use oxuv::{Errno, Loop, LoopRef, Mode, Tcp, Timer};
@@ -24,6 +27,12 @@ pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
 pub(crate) fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
+}
+
+/// Polls once, with the waker of this task, and drops what is polled.
+pub(crate) async fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
+    let mut future = pin!(future);
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
 }
 
 /// A loop in which a run that goes on for too long panics.
