@@ -333,6 +333,7 @@ static uv_async_t async;
 static uv_signal_t signals;
 static uv_work_t work;
 static uv_random_t random_req;
+static char random_bytes[8];
 static uv_fs_event_t watch;
 static uv_thread_t thread;
 
@@ -370,7 +371,7 @@ static void begin_all(void) {
   if (failed("uv_signal_start", uv_signal_start(&signals, on_signal, SIGUSR1))) done(SIGNAL);
   else CHECK(raise(SIGUSR1) == 0);
   if (!began("uv_queue_work", uv_queue_work(&loop, &work, do_work, after_work))) done(WORK);
-  if (!began("uv_random", uv_random(&loop, &random_req, room, 8, 0, on_random))) done(RANDOM);
+  if (!began("uv_random", uv_random(&loop, &random_req, random_bytes, sizeof(random_bytes), 0, on_random))) done(RANDOM);
   use_tcp();
   use_pipe();
   use_udp();
