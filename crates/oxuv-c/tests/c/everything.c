@@ -245,11 +245,13 @@ static void alloc_several(uv_handle_t* handle, size_t size, uv_buf_t* buf) {
 
 static void on_datagram(
     uv_udp_t* udp, ssize_t nread, const uv_buf_t* buf, const struct sockaddr* from, unsigned flags) {
-  (void) udp;
   (void) buf;
   (void) flags;
   if (nread > 0 && from != NULL && ++received == DATAGRAMS) done(UDP);
-  if (failed("receive", (int) nread)) done(UDP);
+  if (!failed("receive", (int) nread)) return;
+  /* Or it is told as long as it lasts. */
+  CHECK(uv_udp_recv_stop(udp) == 0);
+  done(UDP);
 }
 
 static void on_sent(uv_udp_send_t* req, int status) {
