@@ -22,7 +22,7 @@ fn alive_here() -> Vec<Alive> {
 fn unfinished_tasks_keep_a_loop_alive_and_say_where_they_were_spawned() {
     let lp = Loop::new().unwrap();
     let (line, first) = (line!(), lp.spawn_local(pending::<()>()));
-    let second = lp.spawn_local(time_of_a_sleeper(&lp));
+    let second = lp.spawn_local(lp.sleep(Duration::from_secs(50)));
     lp.run(Mode::NoWait).unwrap();
     let [one, other] = &lp.why_alive()[..] else { panic!("{:?}", lp.why_alive()) };
     assert_eq!((&one.origin, &other.origin), (&here(line), &here(line + 1)));
@@ -35,10 +35,6 @@ fn unfinished_tasks_keep_a_loop_alive_and_say_where_they_were_spawned() {
     second.abort();
     assert!(lp.why_alive().is_empty() && lp.why_open().is_empty() && !lp.is_alive());
     assert_eq!(lp.check_closable(), Ok(()));
-}
-
-fn time_of_a_sleeper(lp: &Loop) -> time::Sleep {
-    lp.sleep(Duration::from_secs(50))
 }
 
 #[test]
@@ -116,7 +112,9 @@ fn jobs_of_tasks_are_from_the_line_that_asks_for_them() {
         let work = task::spawn_blocking(|| ());
         assert_eq!(origins(), [line, line + 1, line + 2, line + 4].map(here));
         let file = open.await.unwrap().unwrap();
-        (text.await.unwrap().unwrap(), read.await.unwrap().unwrap(), work.await.unwrap());
+        text.await.unwrap().unwrap();
+        read.await.unwrap().unwrap();
+        work.await.unwrap();
         let line = line!() + 1;
         let size = spawn_local(async move { file.metadata().await });
         yield_now().await;
