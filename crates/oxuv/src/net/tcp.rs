@@ -14,7 +14,8 @@ use crate::task::{Ticket, answer, here};
 use crate::{Errno, Keepalive, Result, Tcp};
 
 stream_type! {
-    /// A TCP connection. Dropping it closes it; see [`net`](crate::net).
+    /// A TCP connection. Dropping it closes it; see [`net`](crate::net). Several tasks may wait for [the
+    /// same](crate::net#several-tasks-at-one-end).
     TcpStream, Tcp, OwnedReadHalf, OwnedWriteHalf
 }
 
@@ -89,7 +90,7 @@ impl TcpStream {
 /// How many connections wait for being taken, as the standard library has it.
 pub(super) const BACKLOG: i32 = 128;
 
-/// Listens for TCP connections. Dropping it ends that.
+/// Listens for TCP connections. Dropping it ends that. Several tasks may [wait](crate::net#several-tasks-at-one-end) for them.
 pub struct TcpListener {
     handle: Tcp,
     gate: Rc<Gate>,
@@ -147,7 +148,8 @@ impl TcpListener {
         poll_fn(|context| self.poll_accept_by(waiter.ticket(), context)).await
     }
 
-    /// As [`TcpListener::accept`], for those who write futures by hand. Only the task that has called this last is woken.
+    /// As [`TcpListener::accept`], for those who write futures by hand. Of those who call this, the
+    /// last is woken.
     pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         self.poll_accept_by(Ticket::LAST_POLLED, context)
     }
