@@ -24,15 +24,16 @@ use super::wakeup::{Bell, MAIN, Wakeup};
 use crate::loop_::{Core, Inner};
 use crate::{Async, Check, Handle, LoopRef, Prepare, Result};
 
-/// So many tasks are polled in a row, twice a turn.
-pub(super) const BUDGET: usize = 128;
+/// So many tasks are polled in a row, twice a turn: as many as one wait wakes. Were they fewer, the rest would stand in the queue during
+/// the next look for events, with interest that nobody has asked for anew, and each that is ready again would cost a system call.
+pub(super) const BUDGET: usize = 1024;
 
 /// So many operations of this crate's may a task do in one go before it has to let others run.
 const SHARE: u32 = 128;
 
 /// A task that has used its share up counts for so many that were polled: a system call takes longer than a poll that does nothing, and
 /// the loop shall not go without a look for events for as long as a budget of shares takes.
-const EXHAUSTED: usize = 64;
+const EXHAUSTED: usize = 512;
 
 /// A task that is not running now.
 struct Body {
