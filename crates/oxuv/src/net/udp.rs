@@ -20,10 +20,13 @@ pub struct UdpSocket {
     inbox: Rc<Inbox>,
 }
 
+/// A datagram and its sender.
+type Received = Result<(Vec<u8>, Option<SocketAddr>)>;
+
 /// What has come and nobody has taken.
 #[derive(Default)]
 struct Inbox {
-    come: RefCell<VecDeque<Result<(Vec<u8>, Option<SocketAddr>)>>>,
+    come: RefCell<VecDeque<Received>>,
     waiters: Waiters,
 }
 
