@@ -37,6 +37,11 @@ impl Inquiry {
         self.0.is_asked.store(true, Release);
     }
 
+    /// Whether the loop has begun to answer since it was last asked, so that the answer is to be waited for.
+    pub fn has_begun(&self) -> bool {
+        !self.0.is_asked.load(Acquire)
+    }
+
     /// Whether it has been answered since it was last asked.
     pub fn is_answered(&self) -> bool {
         self.0.is_answered.load(Acquire)

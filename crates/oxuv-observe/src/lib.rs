@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alike;
 mod distribution;
 mod inquiry;
 mod numbers;
@@ -20,6 +21,7 @@ mod trace;
 pub mod view;
 mod watchdog;
 
+pub use alike::group_alike;
 pub use inquiry::Inquiry;
 pub use numbers::{Delays, Numbers, OfKind};
 pub use recorder::{NoOrigins, Origins, observer};

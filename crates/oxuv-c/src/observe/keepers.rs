@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use oxuv_core::Why;
 use oxuv_core::kernel::{Kernel as _, Wake};
-use oxuv_observe::{Inquiry, Pulse};
+use oxuv_observe::{Inquiry, Pulse, group_alike};
 use oxuv_os::clock;
 
 use super::say;
@@ -24,8 +24,33 @@ struct Asked {
 
 static LOOPS: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
 
-/// So long the loops have for their answers.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// So long the loops have to begin with their answers.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// And those that are in the same callback for so long have no more.
+const PATIENCE_WITH_STUCK: Duration = Duration::from_millis(500);
+
+/// Answers that have begun may take so long: whoever is to read them may not.
+const PATIENCE_WITH_ANSWERS: Duration = Duration::from_secs(60);
+
+impl Asked {
+    /// Whether it is to be waited for an answer, some time after the question.
+    fn is_awaited(&self, since: Duration) -> bool {
+        if self.is_told() {
+            return false;
+        }
+        if self.inquiry.has_begun() {
+            return since < PATIENCE_WITH_ANSWERS;
+        }
+        let is_stuck = self.pulse.under_way().is_some_and(|callback| callback.duration >= PATIENCE_WITH_STUCK);
+        since < PATIENCE_WITH_STUCK || (since < PATIENCE && !is_stuck)
+    }
+
+    /// Whether there is nothing more to tell: it has answered, or is gone meanwhile.
+    fn is_told(&self) -> bool {
+        self.inquiry.is_answered() || self.inquiry.is_orphaned()
+    }
+}
 
 /// A loop that is to be asked from now on.
 ///
@@ -35,7 +60,7 @@ pub(super) unsafe fn add_loop(core: *mut Loop, pulse: Pulse) -> Option<Inquiry> 
     let inquiry = Inquiry::new(|why, keepers| {
         let is = if why == Why::Alive { "is alive" } else { "cannot be closed" };
         say(format_args!("the loop {is} because of {} handles and requests", keepers.len()));
-        keepers.iter().for_each(|keeper| say(format_args!("  {keeper}")));
+        group_alike(&keepers).iter().for_each(|keeper| say(format_args!("  {keeper}")));
     });
     // SAFETY: says the caller.
     let waker = unsafe { (*core).kernel().waker() };
@@ -56,13 +81,16 @@ pub(super) fn ask_all() {
         asked.waker.wake();
     }
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE && !loops.iter().all(|asked| asked.inquiry.is_answered()) {
+    while loops.iter().any(|asked| asked.is_awaited(begun.elapsed())) {
         clock::sleep(Duration::from_millis(5));
     }
-    for asked in loops.iter().filter(|asked| !asked.inquiry.is_answered()) {
+    for asked in loops.iter().filter(|asked| !asked.is_told()) {
         match asked.pulse.under_way() {
             Some(stuck) => say(stuck),
-            None => say("a loop is not being run"),
+            None => {
+                let patience = PATIENCE.as_millis();
+                say(format_args!("a loop has not answered in {patience} ms: it is in a callback, or not being run"));
+            }
         }
     }
 }

@@ -63,7 +63,7 @@ static void close_one(uv_handle_t* handle, void* arg) {
   if (!uv_is_closing(handle)) uv_close(handle, NULL);
 }
 
-/* What is said at the end, and checked. `half` is the memory at half time of the time. */
+/* What is said at the end, and checked. `half` is the memory at half time. */
 static void finish(const char* who, int descriptors, long half) {
   int turns = idle_turns(), still_open;
   long now = memory();

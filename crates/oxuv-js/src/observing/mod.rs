@@ -197,7 +197,7 @@ impl Observed {
         let _ = self.answer.set(ask.answer());
         let wake = Async::new(&host.lp, move |_| {
             if let Some(host) = weak.upgrade() {
-                answer.give(who, false, &host.context.with(|ctx| why_alive::lines(&ctx, &host)));
+                answer.give(who, false, || host.context.with(|ctx| why_alive::lines(&ctx, &host)));
             }
         })?;
         wake.unref()?;
@@ -218,7 +218,7 @@ impl Observed {
         if let (Some(inquiries), Some(answer)) = (&self.observers.inquiries, self.answer.get())
             && inquiries.are_asked_by(signal)
         {
-            answer.give(self.who, true, &host.context.with(|ctx| why_alive::lines(&ctx, host)));
+            answer.give(self.who, true, || host.context.with(|ctx| why_alive::lines(&ctx, host)));
         }
     }
 

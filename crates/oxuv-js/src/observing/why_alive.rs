@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use oxuv::observe::Pulse;
+use oxuv::observe::{Pulse, group_alike};
 use oxuv::{Kind, Loop, Mode, Sender, Signal};
 use oxuv_os::process::kill;
 use rquickjs::Ctx;
@@ -18,8 +18,11 @@ use super::position::Position;
 use super::{Who, WhyAlive, located, say};
 use crate::host::Host;
 
-/// So long the loops have for their answers.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// So long the loops have to begin with their answers.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// And those that are in a callback.
+const PATIENCE_WITH_CALLBACK: Duration = Duration::from_millis(500);
 
 /// And a script that is in a callback for saying where.
 const PATIENCE_OF_SCRIPT: Duration = Duration::from_millis(100);
@@ -70,15 +73,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Answer {
-    /// The loop tells what keeps it alive if it is asked, or, before a listener's callback, in any case; once.
-    pub(super) fn give(&self, who: Who, is_before_listener: bool, lines: &[String]) {
+    /// The loop tells what keeps it alive if it is asked, or, before a listener's callback, in any case; once. Whoever waits for the answer
+    /// waits for all of it.
+    pub(super) fn give(&self, who: Who, is_before_listener: bool, lines: impl FnOnce() -> Vec<String>) {
         let (course, bell) = &*self.0;
         let mut course = lock(course);
         let is_told = if is_before_listener { course.is_answered } else { !course.is_asked };
         if is_told {
             return;
         }
-        tell(&who.to_string(), lines);
+        tell(&who.to_string(), &lines());
         *course = Course { is_asked: false, is_answered: true };
         bell.notify_all();
     }
@@ -194,14 +198,15 @@ impl Inquiries {
         for Entry { wake, answer, .. } in &*loops {
             answer.ask(wake.as_ref());
         }
-        let until = Instant::now() + PATIENCE;
+        let asked = Instant::now();
         for Entry { who, answer, pulse, position, .. } in &*loops {
-            if answer.wait(until.saturating_duration_since(Instant::now())) {
+            let is_answered_in = |patience: Duration| answer.wait(patience.saturating_sub(asked.elapsed()));
+            if is_answered_in(PATIENCE_WITH_CALLBACK) || (pulse.under_way().is_none() && is_answered_in(PATIENCE)) {
                 continue;
             }
             match pulse.under_way() {
                 Some(stuck) => say(format_args!("{}{}", who.head(), located(stuck, position, PATIENCE_OF_SCRIPT))),
-                None => say(format_args!("{who} does not answer")),
+                None => say(format_args!("{who} has not answered in {} ms", PATIENCE.as_millis())),
             }
         }
     }
@@ -210,7 +215,7 @@ impl Inquiries {
 /// Prints what keeps a loop alive.
 pub(super) fn tell(who: &str, lines: &[String]) {
     say(format_args!("{who} is alive because of {} handles and requests", lines.len()));
-    lines.iter().for_each(|line| say(format_args!("  {line}")));
+    group_alike(lines).iter().for_each(|line| say(format_args!("  {line}")));
 }
 
 /// A line for each handle and request that keeps the loop alive, the script's timers and immediates first.
