@@ -315,6 +315,16 @@ fn a_signal_of_choice_asks_and_the_script_goes_on() {
 }
 
 #[test]
+fn a_file_that_cannot_be_made_is_said_with_its_option() {
+    for option in ["--trace", "--metrics"] {
+        let output = program().args([option, "/proc/nothing/x", "-e", "1"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.starts_with(&format!("oxuv: {option} /proc/nothing/x: ENOENT: ")), "{errors}");
+    }
+}
+
+#[test]
 fn workers_are_asked_too() {
     let (script, _, errors) = ended(
         "asked",

@@ -37,8 +37,8 @@ use crate::{LoopRef, Result};
 
 pub use oxuv_core::{Alive as Keeper, CallbackKind, Doing, Metrics, Why};
 pub use oxuv_observe::{
-    Delays, Inquiry, Numbers, OfKind, Pulse, Settings, SlowCallback, Stuck, Trace, Watchdog, group_alike, path_for_process,
-    view,
+    Delays, Inquiry, Numbers, OfKind, Pulse, Settings, SlowCallback, Stuck, Trace, Watchdog, group_alike,
+    path_for_process, view,
 };
 
 /// Something that keeps a loop from ending.
