@@ -96,23 +96,23 @@ impl Spread {
 impl Cell {
     /// What was measured, one or several times.
     fn values(&self, figure: Figure) -> Vec<f64> {
-        match figure {
+        let values = match figure {
             Figure::Cpu => self.cpu.clone(),
             Figure::Rate => self.rate.clone(),
             Figure::Instructions => self.instructions.into_iter().collect(),
             Figure::SystemCalls => self.system_calls.into_iter().collect(),
             Figure::Allocations => self.allocations.into_iter().collect(),
             Figure::Memory => self.memory.into_iter().collect(),
-        }
+        };
+        // What is left of runs that were subtracted is noise below this.
+        values.into_iter().map(|value| if value.abs() < 0.005 { 0.0 } else { value }).collect()
     }
 }
 
 impl Results {
     /// What a contestant has come to.
     pub(crate) fn value(&self, row: &Row, figure: Figure, at: usize) -> Option<Spread> {
-        // What is left of runs that were subtracted is noise below this.
-        let plain = |value: f64| if value.abs() < 0.005 { 0.0 } else { value };
-        Spread::of(row.cells[at].values(figure).into_iter().map(plain).collect())
+        Spread::of(row.cells[at].values(figure))
     }
 
     /// The ratio to libuv, each to that of the same round; `None` for libuv itself, and where it has nothing.
@@ -186,7 +186,8 @@ mod tests {
         assert_eq!(results.ratio(&results.rows[0], Figure::Cpu, 1), None);
         assert_eq!(results.ratio(&results.rows[0], Figure::Instructions, 2), None);
         assert_eq!(results.ratio(&results.rows[1], Figure::Cpu, 0), None);
-        results.rows[0].cells[1].instructions = Some(0.0);
+        // Nothing but the noise of a subtraction.
+        results.rows[0].cells[1].instructions = Some(0.004);
         assert_eq!(results.ratio(&results.rows[0], Figure::Instructions, 0), None);
     }
 

@@ -57,8 +57,13 @@ pub(crate) unsafe fn begin(core: *mut Loop) {
     let wishes = WISHES.get_or_init(read_environment);
     // SAFETY: says the caller.
     unsafe {
+        let settings = wishes.settings(core);
+        // A program that wishes nothing needs no memory for it: its allocator may have none.
+        if settings.is_empty() {
+            return;
+        }
         let callbacks = Callbacks::new(wishes.has_inquiries, wishes.has_backtraces);
-        if let Some(observer) = observer(wishes.settings(core), Box::new(callbacks)) {
+        if let Some(observer) = observer(settings, Box::new(callbacks)) {
             (*core).observe(Some(observer));
         }
     }

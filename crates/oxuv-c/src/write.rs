@@ -138,7 +138,8 @@ impl Buffers for Bufs {
 #[inline]
 fn checked_len(buf: uv_buf_t) -> Result<u64> {
     let len = buf.len as u64;
-    if len > MAX_BYTES || (buf.base.is_null() && len > 0) { Err(Errno::EINVAL) } else { Ok(len) }
+    let most = if buf.base.is_null() { 0 } else { MAX_BYTES };
+    if len > most { Err(Errno::EINVAL) } else { Ok(len) }
 }
 
 /// One buffer in C's hands, which is what most programs write: where the number is known, the core has less to do.
@@ -437,15 +438,19 @@ pub unsafe extern "C-unwind" fn uv_try_write(handle: *mut uv_stream_t, bufs: *co
         if !(*handle).connect_req.is_null() || (*handle).write_queue_size != 0 {
             return Errno::EAGAIN.code();
         }
-        let written = match nbufs {
-            1 if !bufs.is_null() => OneBuf::new(*bufs).and_then(|one| try_write(handle, &one)),
+        match nbufs {
+            1 if !bufs.is_null() => bytes_or_code(OneBuf::new(*bufs).and_then(|one| try_write(handle, &one))),
             _ => try_write_many(handle, bufs, nbufs),
-        };
-        match written {
-            // Not more than MAX_BYTES.
-            Ok(bytes) => bytes as c_int,
-            Err(error) => error.code(),
         }
+    }
+}
+
+/// What is told of so many bytes, which are not more than [`MAX_BYTES`].
+#[inline]
+fn bytes_or_code(written: Result<usize>) -> c_int {
+    match written {
+        Ok(bytes) => bytes as c_int,
+        Err(error) => error.code(),
     }
 }
 
@@ -476,23 +481,16 @@ pub unsafe extern "C-unwind" fn uv_try_write2(
             });
             asked.map_err(|error| closed_is_bad(handle, error))
         });
-        match written {
-            // Not more than MAX_BYTES.
-            Ok(bytes) => bytes as c_int,
-            Err(error) => error.code(),
-        }
+        bytes_or_code(written)
     }
 }
 
 /// # Safety
 /// As for [`uv_try_write`].
 #[inline(never)]
-unsafe fn try_write_many(handle: *mut uv_stream_t, bufs: *const uv_buf_t, nbufs: c_uint) -> Result<usize> {
+unsafe fn try_write_many(handle: *mut uv_stream_t, bufs: *const uv_buf_t, nbufs: c_uint) -> c_int {
     // SAFETY: the same is asked of our caller; the core does not keep the buffers.
-    unsafe {
-        let bufs = Bufs::new(bufs, nbufs)?;
-        try_write(handle, &bufs)
-    }
+    unsafe { bytes_or_code(Bufs::new(bufs, nbufs).and_then(|bufs| try_write(handle, &bufs))) }
 }
 
 /// # Safety

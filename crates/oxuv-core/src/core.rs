@@ -28,7 +28,8 @@ use crate::{Buffers, Key};
 /// What a front decides once for its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// The grain of the loop's time in nanoseconds: timers are started from the time rounded down to it. 1 keeps delays exact; 1,000,000 is libuv's millisecond.
+    /// The grain of the loop's time in nanoseconds: timers are started from the time rounded down to it. 1 keeps delays exact;
+    /// 1,000,000 is libuv's millisecond.
     pub grain: u64,
     /// A child whose handle is closed before its end is waited for all the same, with the next child that is made or whose
     /// handle is closed. Otherwise the program is to see to it.

@@ -74,7 +74,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.set_deadline(timeout);
         match self.poll.care {
             Care::None => self.wait_now(timeout),
-            _ => self.wait_measured(timeout),
+            _ if self.counts.looks_before => self.wait_measured(timeout),
+            _ => self.wait_unobserved(timeout),
         }
         self.poll.len > 0
     }
@@ -229,14 +230,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// As [`Core::wait`], and sees whether events were there before.
     #[inline(never)]
     fn wait_measured(&mut self, timeout: Option<u64>) {
-        if self.is_observed() {
-            self.wait(Some(0))
+        let is_observed = self.is_observed();
+        if is_observed {
+            self.wait_observed(Some(0))
         } else {
             self.wait_now(Some(0))
         }
         self.counts.were_waiting = self.poll.len > 0;
-        if self.poll.len == 0 && timeout != Some(0) && self.poll.fault.is_none() {
-            self.wait(timeout);
+        if self.poll.len > 0 || timeout == Some(0) || self.poll.fault.is_some() {
+            return;
+        }
+        if is_observed {
+            self.wait_observed(timeout);
+        } else {
+            // That look has just read the clock.
+            self.wait_idle(timeout, self.now);
         }
     }
 
@@ -248,20 +256,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.wait_unobserved(timeout);
     }
 
-    #[inline]
     fn wait_unobserved(&mut self, timeout: Option<u64>) {
-        let is_measured = self.counts.measures_idle && timeout != Some(0);
-        if is_measured {
+        if self.counts.measures_idle && timeout != Some(0) {
             // The loop's time is that of before this turn's callbacks.
-            self.counts.begin_idle(self.kernel.now());
-        }
-        self.wait_now(timeout);
-        if is_measured {
-            self.counts.end_idle(self.now);
+            self.wait_idle(timeout, self.kernel.now());
+        } else {
+            self.wait_now(timeout);
         }
     }
 
-    #[inline(always)] // Of its two callers one is in every turn.
+    /// Waits, and measures that; it is `now`.
+    #[inline(never)] // A loop that is busy hardly ever comes here.
+    fn wait_idle(&mut self, timeout: Option<u64>, now: u64) {
+        self.counts.begin_idle(now);
+        self.wait_now(timeout);
+        self.counts.end_idle(self.now);
+    }
+
+    #[inline(always)] // Of its callers one is in every turn.
     pub(crate) fn wait_now(&mut self, timeout: Option<u64>) {
         self.poll.at = 0;
         let waited = self.kernel.wait(timeout);

@@ -123,7 +123,8 @@ fn join<'a, T: Buffers + 'a>(
     }
     slices[0] = IoSlice::new(bytes);
     let mut count = 1;
-    for (datagram, slice) in datagrams.take(LARGEST / size - 1).zip(&mut slices[1..]) {
+    for slice in &mut slices[1..MOST.min(LARGEST / size)] {
+        let Some(datagram) = datagrams.next() else { break };
         let Some(bytes) = datagram.plain_bytes() else { break };
         if bytes.is_empty() || bytes.len() > size || datagram.to != Some(to) {
             break;

@@ -1,6 +1,5 @@
 //! Sending datagrams.
 
-use std::array::from_fn;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -74,6 +73,12 @@ fn copy_other(address: AddressRef<'_>) -> Result<Vec<u8>> {
     bytes.try_reserve_exact(address.bytes().len())?;
     bytes.extend_from_slice(address.bytes());
     Ok(bytes)
+}
+
+/// Makes sure that one more can be queued.
+#[cold]
+fn make_room<T>(sends: &mut VecDeque<T>) -> Result<()> {
+    Ok(sends.try_reserve(1)?)
 }
 
 /// The elements of a queue from this one on, as far as they lie in a row.
@@ -159,7 +164,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(options) = given(&to.options) {
             udp.check_options(options, to.address, buffers.count())?;
         }
-        udp.sends.try_reserve(1)?;
+        if udp.sends.len() == udp.sends.capacity() {
+            make_room(&mut udp.sends)?;
+        }
         if udp.watch.wanted.is_empty() {
             self.bind_to_send(key, to.address)?;
             self.check_free(self.udps[state].watch.number, Some(index))?;
@@ -197,25 +204,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         // What a report's callback sends follows when all reports are told.
         if udp.sends.is_empty()
             && !(self.step.stage == Stage::UdpReport && self.step.key == key)
-            && let Some(fd) = &udp.fd
+            && let Some(result) = self.send_at_once(state, to, &buffers, &mut segments)
         {
-            let result = match to.options.segment_size {
-                None => {
-                    let datagram = Outgoing { buffers: &buffers, to: to.address, options: given(&to.options) };
-                    send_one(&mut self.kernel, fd, &datagram)
-                }
-                Some(_) => segments.send(&mut self.kernel, fd, &mut udp.flags, to, buffers.get(0)),
-            };
-            if result != Err(Errno::EAGAIN) {
-                let (to, other, options) = (InternetAddress::none(), Vec::new(), SendOptions::PLAIN);
-                udp.sends.push_back(Send { user, result, total, buffers: None, to, other, options, segments });
-                (udp.ended, udp.queued) = (1, total);
-                self.pending.feed_udp(&mut udp.flags, key);
-                self.requests += 1;
-                self.set_active(index);
-                return Ok(Some(buffers));
-            }
+            let udp = &mut self.udps[state];
+            let (to, other, options) = (InternetAddress::none(), Vec::new(), SendOptions::PLAIN);
+            udp.sends.push_back(Send { user, result, total, buffers: None, to, other, options, segments });
+            (udp.ended, udp.queued) = (1, total);
+            self.pending.feed_udp(&mut udp.flags, key);
+            self.requests += 1;
+            self.set_active(index);
+            return Ok(Some(buffers));
         }
+        let udp = &mut self.udps[state];
         let (mut short, mut other) = (InternetAddress::none(), Vec::new());
         if let Some(address) = to.address {
             short = InternetAddress::copied(address);
@@ -248,6 +248,27 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
         }
         Ok(None)
+    }
+
+    /// Sends a datagram that nothing is ahead of, or several as one. `None` when the kernel does not take it now.
+    #[inline(never)] // Where many are queued, the registers are theirs.
+    fn send_at_once(
+        &mut self,
+        state: u32,
+        to: &Target<'_>,
+        buffers: &impl Buffers,
+        segments: &mut Segments,
+    ) -> Option<Result<()>> {
+        let Udp { fd, flags, .. } = &mut self.udps[state];
+        let fd = fd.as_ref()?;
+        let result = match to.options.segment_size {
+            None => {
+                let datagram = Outgoing { buffers, to: to.address, options: given(&to.options) };
+                send_one(&mut self.kernel, fd, &datagram)
+            }
+            Some(_) => segments.send(&mut self.kernel, fd, flags, to, buffers.get(0)),
+        };
+        (result != Err(Errno::EAGAIN)).then_some(result)
     }
 
     /// Sends a datagram if the kernel takes it at once, and returns its number of bytes.
@@ -299,15 +320,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         (MOST..count).try_for_each(|nth| checked(&self.udps[state], nth).map(drop))?;
         let mut sent = 0;
         loop {
-            let mut error = Ok(());
-            let batch: [_; MOST] = from_fn(|nth| match error {
-                Ok(()) if sent + nth < count => {
-                    checked(&self.udps[state], sent + nth).map_err(|refused| error = Err(refused)).ok()
-                }
-                _ => None,
-            });
-            error?;
-            let Some((_, first)) = &batch[0] else { return Err(Errno::EINVAL) };
+            // Where they are made they stay. What there is none of is no datagram to be sent.
+            let mut batch = [const { Err(Errno::EINVAL) }; MOST];
+            for (place, nth) in batch.iter_mut().zip(sent..count) {
+                *place = Ok(checked(&self.udps[state], nth)?);
+            }
+            let (_, first) = batch[0].as_ref().map_err(|&none| none)?;
             if self.udps[state].count() > 0 {
                 return Err(Errno::EAGAIN);
             }
@@ -329,11 +347,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn send_gathered<T: Buffers, A: AsAddress>(
         &mut self,
         state: u32,
-        datagrams: &[Option<(T, Option<A>)>],
+        datagrams: &[Result<(T, Option<A>)>],
     ) -> Result<usize> {
         let Udp { fd, joins, .. } = &mut self.udps[state];
         let fd = fd.as_ref().ok_or(Errno::EBADF)?;
-        let mut rest = datagrams.iter().map_while(Option::as_ref);
+        let mut rest = datagrams.iter().map_while(|datagram| datagram.as_ref().ok());
         let mut sent = 0;
         loop {
             let outgoing = rest.clone().map(|(buffers, to)| Outgoing {

@@ -443,7 +443,14 @@ fn send<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, buffers: &impl Bu
             if medium == Medium::Socket { kernel.send(fd, bytes) } else { send_otherwise(kernel, fd, medium, bytes) }
         }
         left => match buffers.slices() {
-            Some(slices) if at.offset == 0 => send_slices(kernel, fd, medium, &slices[at.buffer..][..left.min(GATHER)]),
+            Some(slices) if at.offset == 0 => {
+                let slices = &slices[at.buffer..][..left.min(GATHER)];
+                if medium == Medium::Socket {
+                    kernel.send_vectored(fd, slices)
+                } else {
+                    send_slices(kernel, fd, medium, slices)
+                }
+            }
             _ if left <= 4 => gather::<4, K>(kernel, fd, medium, buffers, at),
             _ if left <= 16 => gather::<16, K>(kernel, fd, medium, buffers, at),
             _ => gather::<GATHER, K>(kernel, fd, medium, buffers, at),
@@ -475,7 +482,7 @@ fn gather<const N: usize, K: Kernel>(
     send_slices(kernel, fd, medium, fill(&mut slices, buffers, at))
 }
 
-#[inline]
+#[inline(never)]
 fn send_slices<K: Kernel>(kernel: &mut K, fd: &K::Fd, medium: Medium, slices: &[IoSlice<'_>]) -> Result<usize> {
     match medium {
         Medium::Socket | Medium::Ipc => kernel.send_vectored(fd, slices),

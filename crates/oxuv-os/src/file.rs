@@ -43,6 +43,7 @@ pub fn write(fd: &Descriptor, buf: &[u8]) -> Result<usize> {
 ///
 /// # Errors
 /// As [`write()`]; EINVAL for more than 1024 buffers.
+#[inline(always)] // As `net::send`.
 pub fn write_vectored(fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
     loop {
         match writev(fd, bufs) {

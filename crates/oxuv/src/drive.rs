@@ -18,7 +18,7 @@ pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
     run_with(lp, mode, || ())
 }
 
-/// Runs the loop, and calls `after` after each callback.
+/// Runs the loop, and calls `after` after each callback, or after several of jobs that have come back together.
 #[inline(always)] // The usual one has nothing to be called.
 pub(crate) fn run_with(lp: &LoopRef, mode: Mode, mut after: impl FnMut()) -> Result<bool> {
     let inner = &*lp.0;

@@ -84,6 +84,19 @@ fn events_that_wait_are_told_from_those_that_are_waited_for() {
 }
 
 #[test]
+fn who_asks_for_the_idle_clock_alone_has_no_look_before_each_wait() {
+    let lp = new_loop();
+    let clock = lp.idle_clock().unwrap();
+    let mut peer = reader(&lp);
+    for _ in 0..3 {
+        peer.write_all(b"!").unwrap();
+        lp.run(Mode::Once).unwrap();
+    }
+    assert_eq!(lp.metrics(), Metrics { turns: 3, events: 3, events_waiting: 0 });
+    assert!(clock.idle_time() > Duration::ZERO);
+}
+
+#[test]
 fn the_idle_time_is_the_time_waited_and_not_the_time_worked() {
     let lp = new_loop();
     lp.measure_idle_time();

@@ -122,7 +122,7 @@ fn callbacks_may_be_left_by_an_exception() {
 }
 
 /// The sources of the other tests, which need a peer, an argument or another way to be built.
-const OTHERS: &[&str] = &["echo_server.c", "linked.c", "load.c", "observed.c", "trace_server.c"];
+const OTHERS: &[&str] = &["echo_server.c", "linked.c", "load.c", "observed.c", "soak.c", "trace_server.c"];
 
 #[test]
 fn no_program_is_forgotten() {

@@ -1,14 +1,14 @@
 //! A descriptor of the program's own, for tasks.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::AsFd;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
-use crate::task::{here, remember};
+use crate::task::{Ticket, Waiter, Waiters, here};
 use crate::{Errno, LoopRef, Poll as PollHandle, Readiness, Result};
 
 /// A descriptor that the program reads and writes itself, when the loop says that it is ready: a socket of the standard
@@ -53,7 +53,7 @@ struct Sides {
 #[derive(Default)]
 struct Side {
     is_ready: Cell<bool>,
-    waker: RefCell<Option<Waker>>,
+    waiters: Waiters,
 }
 
 impl Sides {
@@ -75,13 +75,10 @@ impl Sides {
                 continue;
             }
             let side = self.side(interest);
-            let waker = side.waker.take();
-            match waker {
-                Some(waker) => {
-                    side.is_ready.set(true);
-                    waker.wake();
-                }
-                None => unwanted |= interest,
+            if side.waiters.wake() {
+                side.is_ready.set(true);
+            } else {
+                unwanted |= interest;
             }
         }
         if ready.is_ok() && !unwanted.is_empty() {
@@ -139,7 +136,8 @@ impl<T: AsFd> AsyncFd<T> {
     /// # Errors
     /// EBADF when the descriptor has failed, or was closed.
     pub async fn readable(&self) -> io::Result<()> {
-        poll_fn(|context| self.poll_ready(context, Readiness::READ)).await
+        let waiter = self.enter(Readiness::READ);
+        poll_fn(|context| self.poll_ready(waiter.ticket(), context, Readiness::READ)).await
     }
 
     /// Waits until it may be written.
@@ -149,7 +147,8 @@ impl<T: AsFd> AsyncFd<T> {
     /// # Errors
     /// As [`readable`](AsyncFd::readable).
     pub async fn writable(&self) -> io::Result<()> {
-        poll_fn(|context| self.poll_ready(context, Readiness::WRITE)).await
+        let waiter = self.enter(Readiness::WRITE);
+        poll_fn(|context| self.poll_ready(waiter.ticket(), context, Readiness::WRITE)).await
     }
 
     /// Tries `read` until it says something else than `WouldBlock`, each time that the descriptor may be read.
@@ -159,7 +158,8 @@ impl<T: AsFd> AsyncFd<T> {
     /// # Errors
     /// Those of `read`; as [`readable`](AsyncFd::readable).
     pub async fn read_with<R>(&self, mut read: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
-        poll_fn(|context| self.poll_with(context, Readiness::READ, &mut read)).await
+        let waiter = self.enter(Readiness::READ);
+        poll_fn(|context| self.poll_with(waiter.ticket(), context, Readiness::READ, &mut read)).await
     }
 
     /// As [`read_with`](AsyncFd::read_with), for writing.
@@ -169,11 +169,17 @@ impl<T: AsFd> AsyncFd<T> {
     /// # Errors
     /// As that.
     pub async fn write_with<R>(&self, mut write: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
-        poll_fn(|context| self.poll_with(context, Readiness::WRITE, &mut write)).await
+        let waiter = self.enter(Readiness::WRITE);
+        poll_fn(|context| self.poll_with(waiter.ticket(), context, Readiness::WRITE, &mut write)).await
+    }
+
+    fn enter(&self, interest: Readiness) -> Waiter<'_> {
+        self.sides.side(interest).waiters.enter()
     }
 
     pub(crate) fn poll_with<R>(
         &self,
+        whose: Ticket,
         context: &mut Context<'_>,
         interest: Readiness,
         attempt: &mut impl FnMut(&T) -> io::Result<R>,
@@ -184,12 +190,12 @@ impl<T: AsFd> AsyncFd<T> {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 done => return Poll::Ready(done),
             }
-            ready!(self.poll_ready(context, interest))?;
+            ready!(self.poll_ready(whose, context, interest))?;
         }
     }
 
     /// Ready once for each time that the loop has said so.
-    fn poll_ready(&self, context: &mut Context<'_>, interest: Readiness) -> Poll<io::Result<()>> {
+    fn poll_ready(&self, whose: Ticket, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<()>> {
         let (sides, side) = (&self.sides, self.sides.side(interest));
         if let Some(error) = sides.failed.get() {
             return Poll::Ready(Err(error.into()));
@@ -197,8 +203,7 @@ impl<T: AsFd> AsyncFd<T> {
         if side.is_ready.take() {
             return Poll::Ready(Ok(()));
         }
-        let old = remember(&mut side.waker.borrow_mut(), context);
-        drop(old);
+        side.waiters.wait(whose, context);
         let watched = sides.watched.get();
         if !watched.contains(interest) {
             let all = watched | interest;

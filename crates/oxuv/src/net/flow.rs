@@ -8,9 +8,10 @@ use std::task::{Context, Poll, ready};
 
 use oxuv_core::Buffers;
 
-use super::gate::{End, Gate};
+use super::gate::{End, Gate, Side};
 use crate::callbacks::Callback;
 use crate::stream::Stream;
+use crate::task::{Ticket, Waiter};
 use crate::{Errno, Handle, Readiness, Result};
 
 /// A stream's handle, which is closed with this, and those who wait for it.
@@ -56,13 +57,30 @@ impl<H: Stream> Flow<H> {
         &self.handle
     }
 
+    /// One who may wait until there is something to be read.
+    #[inline]
+    pub(super) fn reader(&self) -> Waiter<'_> {
+        self.gate.reader.waiters.enter()
+    }
+
+    /// One who may wait until there is room to write, or the writing side has ended.
+    #[inline]
+    pub(super) fn writer(&self) -> Waiter<'_> {
+        self.gate.writer.waiters.enter()
+    }
+
     fn share(&self, context: &mut Context<'_>) -> Poll<()> {
         let handle: &Handle = &self.handle;
         handle.owner().0.tasks.take_share(context)
     }
 
-    pub(crate) fn poll_read(&self, context: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        self.poll_read_by(context, buf.len(), |handle| handle.read_into(buf))
+    pub(crate) fn poll_read(
+        &self,
+        whose: Ticket,
+        context: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_read_by(whose, context, buf.len(), |handle| handle.read_into(buf))
     }
 
     /// Reads at most so many bytes by way of the loop's buffer, and hands them over: for memory that may not be initialised, which can be
@@ -75,12 +93,13 @@ impl<H: Stream> Flow<H> {
         take: impl FnOnce(&[u8]),
     ) -> Poll<io::Result<usize>> {
         let most = most.min(crate::loop_::BUFFER);
-        self.poll_read_by(context, most, |handle| handle.read_through(most, take))
+        self.poll_read_by(Ticket::LAST_POLLED, context, most, |handle| handle.read_through(most, take))
     }
 
     #[inline]
     fn poll_read_by(
         &self,
+        whose: Ticket,
         context: &mut Context<'_>,
         most: usize,
         read: impl FnOnce(&Handle) -> Result<usize>,
@@ -95,7 +114,7 @@ impl<H: Stream> Flow<H> {
                 read => return Poll::Ready(Ok(read?)),
             }
         }
-        self.wait(context, Readiness::READ)
+        self.wait(whose, context, Readiness::READ)
     }
 
     /// Receives what is there. 0 is the end of the stream.
@@ -115,8 +134,10 @@ impl<H: Stream> Flow<H> {
         read
     }
 
-    pub(crate) fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_write_by(context, |handle| handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes))))
+    pub(crate) fn poll_write(&self, whose: Ticket, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_by(whose, context, |handle| {
+            handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
+        })
     }
 
     pub(crate) fn poll_write_vectored(
@@ -127,18 +148,21 @@ impl<H: Stream> Flow<H> {
         if parts.is_empty() {
             return Poll::Ready(Ok(0));
         }
-        self.poll_write_by(context, |handle| handle.with(|core, key| core.try_write(key, &Slices(parts))))
+        self.poll_write_by(Ticket::LAST_POLLED, context, |handle| {
+            handle.with(|core, key| core.try_write(key, &Slices(parts)))
+        })
     }
 
     #[inline]
     fn poll_write_by(
         &self,
+        whose: Ticket,
         context: &mut Context<'_>,
         write: impl FnOnce(&Handle) -> Result<usize>,
     ) -> Poll<io::Result<usize>> {
         ready!(self.share(context));
         match write(&self.handle) {
-            Err(Errno::EAGAIN) => self.wait(context, Readiness::WRITE),
+            Err(Errno::EAGAIN) => self.wait(whose, context, Readiness::WRITE),
             written => Poll::Ready(Ok(written?)),
         }
     }
@@ -148,10 +172,13 @@ impl<H: Stream> Flow<H> {
         handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
     }
 
+    fn side(&self, interest: Readiness) -> &Side {
+        if interest == Readiness::READ { &self.gate.reader } else { &self.gate.writer }
+    }
+
     /// Wakes the task when the stream is ready. What it then finds is for it to see.
-    fn wait<T>(&self, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<T>> {
-        let side = if interest == Readiness::READ { &self.gate.reader } else { &self.gate.writer };
-        side.wait(context);
+    fn wait<T>(&self, whose: Ticket, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<T>> {
+        self.side(interest).waiters.wait(whose, context);
         let handle: &Handle = &self.handle;
         match handle.with(|core, key| core.wait_ready(key, interest)) {
             Ok(()) => Poll::Pending,
@@ -161,16 +188,22 @@ impl<H: Stream> Flow<H> {
 
     /// Waits until there may be something to read, or room to write.
     pub(crate) async fn ready(&self, interest: Readiness) -> io::Result<()> {
-        let side = if interest == Readiness::READ { &self.gate.reader } else { &self.gate.writer };
+        let side = self.side(interest);
+        let waiter = side.waiters.enter();
         if interest == Readiness::WRITE {
             // Whether there is room nobody has looked for.
             side.is_open.set(false);
         }
-        poll_fn(|context| if side.is_open.get() { Poll::Ready(Ok(())) } else { self.wait(context, interest) }).await
+        poll_fn(
+            |context| {
+                if side.is_open.get() { Poll::Ready(Ok(())) } else { self.wait(waiter.ticket(), context, interest) }
+            },
+        )
+        .await
     }
 
     /// Ends the writing side, and waits until that is done.
-    pub(crate) fn poll_shutdown(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>
+    pub(crate) fn poll_shutdown(&self, whose: Ticket, context: &mut Context<'_>) -> Poll<io::Result<()>>
     where
         Self: Ends,
     {
@@ -180,7 +213,7 @@ impl<H: Stream> Flow<H> {
         match self.gate.end.get() {
             End::Done(result) => Poll::Ready(Ok(result?)),
             _ => {
-                self.gate.writer.wait(context);
+                self.gate.writer.waiters.wait(whose, context);
                 Poll::Pending
             }
         }

@@ -1,12 +1,11 @@
 //! Who waits for a stream or a socket, and whether that is ready.
 
-use std::cell::{Cell, RefCell};
-use std::task::{Context, Waker};
+use std::cell::Cell;
 
-use crate::task::remember;
+use crate::task::Waiters;
 use crate::{Errno, Readiness, Result};
 
-/// One who reads and one who writes, or accepts.
+/// Those who read, or accept, and those who write.
 #[derive(Default)]
 pub(crate) struct Gate {
     pub(super) reader: Side,
@@ -29,7 +28,7 @@ pub(super) enum End {
 pub(super) struct Side {
     /// There may be something: it is tried before it is waited for.
     pub(super) is_open: Cell<bool>,
-    waker: RefCell<Option<Waker>>,
+    pub(super) waiters: Waiters,
 }
 
 impl Gate {
@@ -47,16 +46,6 @@ impl Side {
     #[inline]
     pub(super) fn open(&self) {
         self.is_open.set(true);
-        let waker = self.waker.take();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    /// Wakes this task, and no other, when it opens.
-    #[inline]
-    pub(super) fn wait(&self, context: &Context<'_>) {
-        let old = remember(&mut self.waker.borrow_mut(), context);
-        drop(old);
+        self.waiters.wake();
     }
 }

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use super::Gate;
 use super::address::{ToSocketAddrs, try_each};
 use super::traits::stream_type;
-use crate::task::{answer, here};
+use crate::task::{Ticket, answer, here};
 use crate::{Errno, Keepalive, Result, Tcp};
 
 stream_type! {
@@ -143,11 +143,16 @@ impl TcpListener {
     /// EMFILE, ENFILE: one has come, and there is no descriptor for it. More may come later. Any other: the listener
     /// has failed.
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        poll_fn(|context| self.poll_accept(context)).await
+        let waiter = self.gate.reader.waiters.enter();
+        poll_fn(|context| self.poll_accept_by(waiter.ticket(), context)).await
     }
 
     /// As [`TcpListener::accept`], for those who write futures by hand. Only the task that has called this last is woken.
     pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        self.poll_accept_by(Ticket::LAST_POLLED, context)
+    }
+
+    fn poll_accept_by(&self, whose: Ticket, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         ready!(self.handle.owner().0.tasks.take_share(context));
         match self.handle.accept() {
             Ok(handle) => {
@@ -156,7 +161,7 @@ impl TcpListener {
                 // One that is gone by now is taken all the same: its reader hears of it.
                 Poll::Ready(peer.or_else(|_| Ok(([0, 0, 0, 0], 0).into())).map(|peer| (stream, peer)))
             }
-            Err(Errno::EAGAIN) => self.gate.poll_failed(context),
+            Err(Errno::EAGAIN) => self.gate.poll_failed(whose, context),
             Err(error) => Poll::Ready(Err(error.into())),
         }
     }
@@ -183,10 +188,10 @@ impl Gate {
     }
 
     /// There is no connection: waits for one, unless an error was told.
-    pub(super) fn poll_failed<T>(&self, context: &Context<'_>) -> Poll<io::Result<T>> {
+    pub(super) fn poll_failed<T>(&self, whose: Ticket, context: &Context<'_>) -> Poll<io::Result<T>> {
         match self.failed.get() {
             None => {
-                self.reader.wait(context);
+                self.reader.waiters.wait(whose, context);
                 Poll::Pending
             }
             Some(error) => {

@@ -21,7 +21,7 @@ macro_rules! reads {
                     let most = buf.remaining();
                     return self.flow.poll_read_through(context, most, |bytes| buf.put_slice(bytes)).map_ok(drop);
                 }
-                let count = ready!(self.flow.poll_read(context, buf.initialize_unfilled()))?;
+                let count = ready!(self.flow.poll_read(crate::task::Ticket::LAST_POLLED, context, buf.initialize_unfilled()))?;
                 buf.advance(count);
                 Poll::Ready(Ok(()))
             }

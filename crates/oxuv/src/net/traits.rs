@@ -11,7 +11,8 @@ macro_rules! reads {
             /// # Errors
             /// Those of the connection: ECONNRESET, ETIMEDOUT. ENOTCONN after such a one.
             pub async fn read(&self, buf: &mut [u8]) -> std::io::Result<usize> {
-                std::future::poll_fn(|context| self.poll_read(context, buf)).await
+                let waiter = self.flow.reader();
+                std::future::poll_fn(|context| self.flow.poll_read(waiter.ticket(), context, buf)).await
             }
 
             /// Reads as much as `buf` is long.
@@ -37,7 +38,7 @@ macro_rules! reads {
                 context: &mut std::task::Context<'_>,
                 buf: &mut [u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                self.flow.poll_read(context, buf)
+                self.flow.poll_read($crate::task::Ticket::LAST_POLLED, context, buf)
             }
 
             /// Reads what is there, without waiting.
@@ -65,7 +66,7 @@ macro_rules! reads {
                 context: &mut std::task::Context<'_>,
                 buf: &mut [u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                self.flow.poll_read(context, buf)
+                self.flow.poll_read($crate::task::Ticket::LAST_POLLED, context, buf)
             }
         }
 
@@ -75,7 +76,7 @@ macro_rules! reads {
                 context: &mut std::task::Context<'_>,
                 buf: &mut [u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                self.flow.poll_read(context, buf)
+                self.flow.poll_read($crate::task::Ticket::LAST_POLLED, context, buf)
             }
         }
     };
@@ -93,7 +94,8 @@ macro_rules! writes {
             /// # Errors
             /// EPIPE, ECONNRESET; ENOTCONN after such a one.
             pub async fn write(&self, bytes: &[u8]) -> std::io::Result<usize> {
-                std::future::poll_fn(|context| self.poll_write(context, bytes)).await
+                let waiter = self.flow.writer();
+                std::future::poll_fn(|context| self.flow.poll_write(waiter.ticket(), context, bytes)).await
             }
 
             /// Writes all of `bytes`.
@@ -114,9 +116,10 @@ macro_rules! writes {
             /// # Errors
             /// As [`write`](Self::write).
             pub async fn write_all_buf(&self, rest: &mut &[u8]) -> std::io::Result<()> {
+                let waiter = self.flow.writer();
                 std::future::poll_fn(|context| {
                     while !rest.is_empty() {
-                        let count = std::task::ready!(self.flow.poll_write(context, rest))?;
+                        let count = std::task::ready!(self.flow.poll_write(waiter.ticket(), context, rest))?;
                         *rest = &rest[count..];
                     }
                     std::task::Poll::Ready(Ok(()))
@@ -130,7 +133,7 @@ macro_rules! writes {
                 context: &mut std::task::Context<'_>,
                 bytes: &[u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                self.flow.poll_write(context, bytes)
+                self.flow.poll_write($crate::task::Ticket::LAST_POLLED, context, bytes)
             }
 
             /// Writes what the kernel takes now, without waiting.
@@ -158,7 +161,8 @@ macro_rules! writes {
             /// # Errors
             /// ENOTCONN.
             pub async fn shutdown(&self) -> std::io::Result<()> {
-                std::future::poll_fn(|context| self.flow.poll_shutdown(context)).await
+                let waiter = self.flow.writer();
+                std::future::poll_fn(|context| self.flow.poll_shutdown(waiter.ticket(), context)).await
             }
         }
 
@@ -172,7 +176,7 @@ macro_rules! writes {
                 context: &mut std::task::Context<'_>,
                 bytes: &[u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                self.flow.poll_write(context, bytes)
+                self.flow.poll_write($crate::task::Ticket::LAST_POLLED, context, bytes)
             }
 
             fn poll_write_vectored(
@@ -195,7 +199,7 @@ macro_rules! writes {
                 self: std::pin::Pin<&mut Self>,
                 context: &mut std::task::Context<'_>,
             ) -> std::task::Poll<std::io::Result<()>> {
-                self.flow.poll_shutdown(context)
+                self.flow.poll_shutdown($crate::task::Ticket::LAST_POLLED, context)
             }
         }
     };

@@ -7,23 +7,23 @@ use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
 use super::address::{ToSocketAddrs, lookup_host, try_each};
-use crate::task::{answer, here, remember};
+use crate::task::{Ticket, Waiters, answer, here};
 use crate::{Datagram, Errno, Result, Route, Udp};
 
 /// A UDP socket. Dropping it closes it; datagrams that were sent by then and wait for room are lost.
 pub struct UdpSocket {
     handle: Udp,
-    inbox: Rc<RefCell<Inbox>>,
+    inbox: Rc<Inbox>,
 }
 
 /// What has come and nobody has taken.
 #[derive(Default)]
 struct Inbox {
-    come: VecDeque<Result<(Vec<u8>, Option<SocketAddr>)>>,
-    waker: Option<Waker>,
+    come: RefCell<VecDeque<Result<(Vec<u8>, Option<SocketAddr>)>>>,
+    waiters: Waiters,
 }
 
 /// With so many that nobody has taken, the rest waits in the kernel. More may come along with the last.
@@ -109,7 +109,8 @@ impl UdpSocket {
     /// # Errors
     /// ECONNREFUSED and others that one sent before has met with.
     pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        poll_fn(|context| self.poll_recv_from(context, buf)).await
+        let waiter = self.inbox.waiters.enter();
+        poll_fn(|context| self.poll_recv_by(waiter.ticket(), context, buf)).await
     }
 
     /// As [`recv_from`](UdpSocket::recv_from), without the sender.
@@ -124,8 +125,17 @@ impl UdpSocket {
 
     /// As [`recv_from`](UdpSocket::recv_from), for those who write futures by hand. Only the task that has called this last is woken.
     pub fn poll_recv_from(&self, context: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<(usize, SocketAddr)>> {
+        self.poll_recv_by(Ticket::LAST_POLLED, context, buf)
+    }
+
+    fn poll_recv_by(
+        &self,
+        whose: Ticket,
+        context: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<(usize, SocketAddr)>> {
         ready!(self.handle.owner().0.tasks.take_share(context));
-        let next = self.inbox.borrow_mut().come.pop_front();
+        let next = self.inbox.come.borrow_mut().pop_front();
         match next {
             Some(Ok((bytes, from))) => {
                 let count = bytes.len().min(buf.len());
@@ -135,8 +145,7 @@ impl UdpSocket {
             }
             Some(Err(error)) => Poll::Ready(Err(error.into())),
             None => {
-                let old = remember(&mut self.inbox.borrow_mut().waker, context);
-                drop(old);
+                self.inbox.waiters.wait(whose, context);
                 let inbox = Rc::clone(&self.inbox);
                 match self.handle.receive_start(move |handle, datagram| take_in(&inbox, handle, datagram)) {
                     // It receives already.
@@ -165,24 +174,22 @@ impl UdpSocket {
 }
 
 /// Something has come.
-fn take_in(inbox: &Rc<RefCell<Inbox>>, handle: &Udp, datagram: Result<Datagram<'_>>) {
-    let (waker, is_full) = {
-        let mut inbox = inbox.borrow_mut();
-        inbox.come.push_back(datagram.map(|datagram| (datagram.bytes.to_vec(), datagram.from)));
-        (inbox.waker.take(), inbox.come.len() == FULL)
+fn take_in(inbox: &Rc<Inbox>, handle: &Udp, datagram: Result<Datagram<'_>>) {
+    let is_full = {
+        let mut come = inbox.come.borrow_mut();
+        come.push_back(datagram.map(|datagram| (datagram.bytes.to_vec(), datagram.from)));
+        come.len() == FULL
     };
     if is_full {
         // Not here: what was received along with this would be lost.
         let (inbox, handle) = (Rc::clone(inbox), handle.clone());
         handle.owner().clone().spawn_local(async move {
-            if inbox.borrow().come.len() >= FULL {
+            if inbox.come.borrow().len() >= FULL {
                 let _ = handle.receive_stop();
             }
         });
     }
-    if let Some(waker) = waker {
-        waker.wake();
-    }
+    inbox.waiters.wake();
 }
 
 impl Drop for UdpSocket {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use super::Gate;
 use super::tcp::BACKLOG;
 use super::traits::stream_type;
-use crate::task::{answer, here};
+use crate::task::{Ticket, answer, here};
 use crate::{Errno, Pipe, PipeName, Result};
 
 stream_type! {
@@ -96,15 +96,20 @@ impl UnixListener {
     /// # Errors
     /// As [`TcpListener::accept`](super::TcpListener::accept).
     pub async fn accept(&self) -> io::Result<UnixStream> {
-        poll_fn(|context| self.poll_accept(context)).await
+        let waiter = self.gate.reader.waiters.enter();
+        poll_fn(|context| self.poll_accept_by(waiter.ticket(), context)).await
     }
 
     /// As [`UnixListener::accept`], for those who write futures by hand. Only the task that has called this last is woken.
     pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
+        self.poll_accept_by(Ticket::LAST_POLLED, context)
+    }
+
+    fn poll_accept_by(&self, whose: Ticket, context: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
         ready!(self.handle.owner().0.tasks.take_share(context));
         match self.handle.accept() {
             Ok(handle) => Poll::Ready(Ok(UnixStream::of(handle, true))),
-            Err(Errno::EAGAIN) => self.gate.poll_failed(context),
+            Err(Errno::EAGAIN) => self.gate.poll_failed(whose, context),
             Err(error) => Poll::Ready(Err(error.into())),
         }
     }

@@ -5,7 +5,7 @@ macro_rules! writes {
     ($trait:ident for $($kind:ident),*) => {$(
         impl $trait for $kind {
             fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-                self.flow.poll_write(context, bytes)
+                self.flow.poll_write(crate::task::Ticket::LAST_POLLED, context, bytes)
             }
 
             fn is_write_vectored(&self) -> bool {
@@ -26,7 +26,7 @@ macro_rules! writes {
             }
 
             fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-                self.flow.poll_shutdown(context)
+                self.flow.poll_shutdown(crate::task::Ticket::LAST_POLLED, context)
             }
         }
     )*};

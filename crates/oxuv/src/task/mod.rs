@@ -52,6 +52,7 @@ pub(crate) mod here;
 #[cfg(feature = "hyper")]
 mod hyper;
 mod join;
+mod waiters;
 mod wakeup;
 
 use std::future::{Future, poll_fn};
@@ -63,6 +64,7 @@ pub(crate) use executor::Tasks;
 #[cfg(feature = "hyper")]
 pub use hyper::HyperExecutor;
 pub use join::{AbortHandle, JoinError, JoinHandle};
+pub(crate) use waiters::{Ticket, Waiter, Waiters};
 
 use crate::LoopRef;
 
@@ -106,7 +108,16 @@ impl LoopRef {
 #[inline]
 pub(crate) fn remember(kept: &mut Option<Waker>, context: &Context<'_>) -> Option<Waker> {
     match kept {
-        Some(waker) if waker.will_wake(context.waker()) => None,
-        _ => kept.replace(context.waker().clone()),
+        Some(waker) => renew(waker, context),
+        None => {
+            *kept = Some(context.waker().clone());
+            None
+        }
     }
+}
+
+/// As [`remember`], where one is kept.
+#[inline]
+fn renew(kept: &mut Waker, context: &Context<'_>) -> Option<Waker> {
+    if kept.will_wake(context.waker()) { None } else { Some(std::mem::replace(kept, context.waker().clone())) }
 }

@@ -11,7 +11,7 @@ use super::Clock;
 use crate::callbacks::Callback;
 use crate::handle::nanoseconds;
 use crate::io::AsyncFd;
-use crate::task::remember;
+use crate::task::{Ticket, remember};
 use crate::{LoopRef, Readiness, Result, Timer};
 
 /// So many timers are kept for later.
@@ -65,9 +65,9 @@ impl Alarm {
         match self {
             Alarm::Own(alarm) => alarm.poll(context),
             // It fails for a loop that is gone.
-            Alarm::Boot(alarm) => {
-                alarm.poll_with(context, Readiness::READ, &mut |timer| Ok(timer.take()?)).map(|_taken| ())
-            }
+            Alarm::Boot(alarm) => alarm
+                .poll_with(Ticket::LAST_POLLED, context, Readiness::READ, &mut |timer| Ok(timer.take()?))
+                .map(|_taken| ()),
         }
     }
 }

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant as StdInstant};
 use hyper::rt;
 use send_wrapper::SendWrapper;
 
-use super::{Clock, Instant, Sleep};
-use crate::task::here;
+use super::{Instant, Sleep, sleep, sleep_until};
 
 /// hyper's timer on the loop that runs on this thread: for its timeouts of headers, its keep-alive, and a pool's idle connections.
 /// A [clock for tests](crate::Builder::test_clock) has them jump, too.
@@ -50,12 +49,11 @@ impl Default for HyperTimer {
 /// All methods, when no loop runs on this thread.
 impl rt::Timer for HyperTimer {
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn rt::Sleep>> {
-        self.sleep_until(self.now() + duration)
+        Box::pin(HyperSleep(SendWrapper::new(sleep(duration))))
     }
 
     fn sleep_until(&self, deadline: StdInstant) -> Pin<Box<dyn rt::Sleep>> {
-        let sleep = Sleep::new(&here::current(), Clock::Monotonic, self.deadline(deadline));
-        Box::pin(HyperSleep(SendWrapper::new(sleep)))
+        Box::pin(HyperSleep(SendWrapper::new(sleep_until(self.deadline(deadline)))))
     }
 
     fn now(&self) -> StdInstant {
