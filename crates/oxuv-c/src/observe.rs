@@ -80,7 +80,7 @@ fn read_environment() -> Wishes {
     });
     wishes.trace = wish("OXUV_TRACE", A_FILE, |path| Trace::create(&path_for_process(path)));
     if let Some(trace) = &wishes.trace {
-        trace.on_end(|line| say(line));
+        trace.on_end(say);
     }
     let why_alive = wish("OXUV_WHY_ALIVE", "1, or a signal that can be caught, such as USR2", |text| {
         signals::begin(text, Duty::ASK)

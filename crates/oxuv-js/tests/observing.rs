@@ -222,8 +222,6 @@ fn numbers_of_all_loops_are_written_at_the_end() {
     assert_eq!(text.matches("# TYPE oxuv_callbacks_total counter\n").count(), 1);
     let output = program().args(["--metrics", "-", "-e", "1"]).output().unwrap();
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("# HELP oxuv_turns_total "));
-    let output = program().args(["--metrics", "/nowhere/numbers", "-e", "1"]).output().unwrap();
-    assert!(String::from_utf8(output.stderr).unwrap().starts_with("oxuv: /nowhere/numbers: "));
 }
 
 /// What a script prints that is ended by a signal.

@@ -142,7 +142,7 @@ fn create(path: &Path) -> Result<Option<Trace>, Error> {
         }
         Err(errno) => Err(Error::of_option("--trace", path, errno)),
         Ok(trace) => {
-            trace.on_end(|line| say(line));
+            trace.on_end(say);
             Ok(Some(trace))
         }
     }
