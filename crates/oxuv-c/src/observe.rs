@@ -10,7 +10,8 @@
 //! | `OXUV_METRICS=FILE` | writes what the loops have counted when the process exits, or SIGINT or SIGTERM ends it, as Prometheus reads it; `%p` as above, `-` is standard error |
 //! | `OXUV_METRICS_SIGNAL=SIGNAL` | writes it each time this signal comes, too |
 //!
-//! They are read when the process makes its first loop. Prints go to standard error. A callback is named by its symbol,
+//! They are read when the process makes its first loop; a file's name that is relative is so to the directory that the process is in then.
+//! An empty variable is as none. A signal for numbers is taken also without `OXUV_METRICS`, and does nothing. Prints go to standard error. A callback is named by its symbol,
 //! or by where it is in which file, as `addr2line` takes it.
 
 mod callbacks;
@@ -74,16 +75,28 @@ fn read_environment() -> Wishes {
         return Wishes::default();
     }
     let mut wishes = Wishes { process: std::process::id(), ..Wishes::default() };
-    wishes.slow = wish("OXUV_WARN_SLOW_MS", |text| milliseconds(text).ok_or(Errno::EINVAL));
-    wishes.trace = wish("OXUV_TRACE", |path| Trace::create(&path_for_process(path)));
-    let why_alive = wish("OXUV_WHY_ALIVE", |text| signals::begin(text, Duty::ASK));
+    wishes.slow = wish("OXUV_WARN_SLOW_MS", "a number of milliseconds, at least 1", |text| {
+        milliseconds(text).ok_or(Errno::EINVAL)
+    });
+    wishes.trace = wish("OXUV_TRACE", A_FILE, |path| Trace::create(&path_for_process(path)));
+    if let Some(trace) = &wishes.trace {
+        trace.on_end(say);
+    }
+    let why_alive = wish("OXUV_WHY_ALIVE", "1, or a signal that can be caught, such as USR2", |text| {
+        signals::begin(text, Duty::ASK)
+    });
     wishes.has_inquiries = why_alive.is_some();
-    wishes.has_backtraces =
-        wish("OXUV_ORIGIN", |text| if text == "backtrace" { Ok(()) } else { Err(Errno::EINVAL) }).is_some();
-    let metrics =
-        wish("OXUV_METRICS", |path| numbers::begin(path).and_then(|()| signals::begin(OsStr::new("1"), Duty::WRITE)));
-    if metrics.is_some() {
-        wish("OXUV_METRICS_SIGNAL", |text| signals::begin(text, Duty::WRITE));
+    let origin = wish("OXUV_ORIGIN", "backtrace", |text| (text == "backtrace").then_some(()).ok_or(Errno::EINVAL));
+    wishes.has_backtraces = origin.is_some();
+    let metrics = wish("OXUV_METRICS", A_FILE, |path| {
+        numbers::begin(path).and_then(|()| signals::begin(OsStr::new("1"), Duty::WRITE))
+    });
+    // The signal is taken without a file, too: whoever sends it does not mean to end the program.
+    let signal = wish("OXUV_METRICS_SIGNAL", "a signal that can be caught, such as USR1", |text| {
+        signals::begin(text, Duty::WRITE)
+    });
+    if signal.is_some() && value_of("OXUV_METRICS").is_none() {
+        say("OXUV_METRICS_SIGNAL: without OXUV_METRICS nothing is written when it comes");
     }
     wishes.tells_at_exit = std::env::var_os("OXUV_WHY_ALIVE").is_some_and(|text| text == "1");
     if wishes.tells_at_exit || metrics.is_some() {
@@ -93,14 +106,24 @@ fn read_environment() -> Wishes {
     wishes
 }
 
-/// Does what this variable wishes, if it is there. An error is said, with the variable's value.
-fn wish<T>(name: &str, grant: impl FnOnce(&OsStr) -> Result<T>) -> Option<T> {
-    let value: OsString = std::env::var_os(name)?;
+/// What a variable must be that names a file.
+const A_FILE: &str = "a file that can be written";
+
+/// Does what this variable wishes, if it is there. An error is said, with the variable's value; of EINVAL what the value must be.
+fn wish<T>(name: &str, valid: &str, grant: impl FnOnce(&OsStr) -> Result<T>) -> Option<T> {
+    let value = value_of(name)?;
     let granted = grant(&value);
-    if let Err(error) = &granted {
-        say(format_args!("{name}={}: {error}", value.display()));
+    match &granted {
+        Err(Errno::EINVAL) => say(format_args!("{name}={}: must be {valid}", value.display())),
+        Err(error) => say(format_args!("{name}={}: {error}", value.display())),
+        Ok(_) => {}
     }
     granted.ok()
+}
+
+/// The value of a variable. An empty one is as if it were not there.
+fn value_of(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn milliseconds(text: &OsStr) -> Option<Duration> {

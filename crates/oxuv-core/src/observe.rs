@@ -491,6 +491,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    /// The run is left in the middle: its callback is over, and so is it.
+    #[cold]
+    pub(crate) fn tell_abandoned(&mut self) {
+        let Some(Observing { observer, .. }) = &mut self.observing else { return };
+        let (now, told) = (self.kernel.now(), self.turn.told);
+        if told.is_calling {
+            observer.callback_ended(told.callbacks, told.kind, told.begun, now);
+        }
+        observer.run_ended(&self.counts.metrics(self.turn.count), now);
+    }
+
     /// Tells of a phase, and of a turn that begins with it.
     fn tell_phase(&mut self, phase: Phase) {
         // A turn is counted when it polls.

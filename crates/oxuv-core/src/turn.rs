@@ -90,7 +90,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// aside is first put back where it belongs.
     #[doc(alias = "uv_run")]
     pub fn begin(&mut self, mode: Mode) {
-        self.abandon();
+        self.put_back();
         self.poll.fault = None;
         self.turn.mode = mode;
         self.turn.run = self.turn.run.wrapping_add(1);
@@ -288,7 +288,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Everything that it has moved aside is put back where it belongs, for the inner one to find.
     pub fn suspend(&mut self) -> Suspended {
         let turn = self.turn;
-        self.abandon();
+        self.put_back();
         self.turn.told = turn.told;
         Suspended(turn)
     }
@@ -313,14 +313,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Ends an inner run that was left, for the run of this number and mode in one of whose callbacks it began. How far that had
     /// come is not known any more: its turn is over.
     pub fn take_over(&mut self, run: u32, mode: Mode) {
-        self.abandon();
+        self.put_back();
         (self.turn.run, self.turn.mode, self.turn.phase) = (run, mode, Phase::Timers);
         self.heed_observer();
     }
 
-    /// Gives up the run under way, if there is one: puts everything that it has moved aside back where it belongs. For
-    /// a driver that is being unwound; [`Core::begin`] does it too, for one that could not.
+    /// Gives up the run under way, if there is one: puts everything that it has moved aside back where it belongs, and tells the observer
+    /// that it is over. For a driver that is being unwound; [`Core::begin`] puts things back too, for one that could not.
     pub fn abandon(&mut self) {
+        if self.turn.phase != Phase::Over {
+            self.tell_abandoned();
+            self.put_back();
+        }
+    }
+
+    /// Puts what the run under way, if there is one, has moved aside back where it belongs.
+    fn put_back(&mut self) {
         if self.turn.phase == Phase::Over {
             return;
         }

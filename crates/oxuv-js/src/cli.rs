@@ -168,8 +168,11 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Arg::Value(value) => {
                 // What follows belongs to the script.
                 let mut rest: Vec<OsString> = parser.raw_args()?.collect();
-                if value == "trace-view" && rest.len() == 1 && own == given.len() && !Path::new(&value).exists() {
-                    return Ok(Command::TraceView(rest.remove(0)));
+                if value == "trace-view" && own == given.len() && !Path::new(&value).exists() {
+                    return match rest.pop() {
+                        Some(trace) if rest.is_empty() => Ok(Command::TraceView(trace)),
+                        _ => Err("trace-view takes one file: oxuv trace-view TRACE".into()),
+                    };
                 }
                 own = given.len() - rest.len() - 1;
                 if code.is_some() {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -87,6 +87,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl Error {
+    /// The file that an option names cannot be made.
+    pub(crate) fn of_option(option: &str, path: &Path, errno: oxuv::Errno) -> Error {
+        Error(format!("{option} {}: {errno}", path.display()))
+    }
+}
 
 impl From<oxuv::Errno> for Error {
     fn from(errno: oxuv::Errno) -> Error {

@@ -222,8 +222,6 @@ fn numbers_of_all_loops_are_written_at_the_end() {
     assert_eq!(text.matches("# TYPE oxuv_callbacks_total counter\n").count(), 1);
     let output = program().args(["--metrics", "-", "-e", "1"]).output().unwrap();
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("# HELP oxuv_turns_total "));
-    let output = program().args(["--metrics", "/nowhere/numbers", "-e", "1"]).output().unwrap();
-    assert!(String::from_utf8(output.stderr).unwrap().starts_with("oxuv: /nowhere/numbers: "));
 }
 
 /// What a script prints that is ended by a signal.
@@ -312,6 +310,16 @@ fn a_signal_of_choice_asks_and_the_script_goes_on() {
     assert!(errors.contains(&format!("from {}:1:", script.display())), "{errors}");
     let output = program().args(["--why-alive=NONE", "-e", "1"]).output().unwrap();
     assert_eq!(output.status.code(), Some(9));
+}
+
+#[test]
+fn a_file_that_cannot_be_made_is_said_with_its_option() {
+    for option in ["--trace", "--metrics"] {
+        let output = program().args([option, "/proc/nothing/x", "-e", "1"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.starts_with(&format!("oxuv: {option} /proc/nothing/x: ENOENT: ")), "{errors}");
+    }
 }
 
 #[test]

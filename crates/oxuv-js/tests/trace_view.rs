@@ -300,6 +300,16 @@ fn a_long_trace_is_shown() {
 }
 
 #[test]
+fn a_page_is_of_one_trace() {
+    for args in [&["trace-view"][..], &["trace-view", "a.json", "b.json"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_oxuv")).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(9));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.starts_with("oxuv: trace-view takes one file: oxuv trace-view TRACE\n"), "{errors}");
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_an_error() {
     let output = Command::new(env!("CARGO_BIN_EXE_oxuv")).args(["trace-view", "/nowhere/trace.json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));

@@ -3,7 +3,8 @@
 //! Spans are written when they begin, with a length of 0, which is amended at their end. So the file tells of the callback that a
 //! program died in, too; and as it is written by way of memory that the kernel has, it is complete whatever a program dies of.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oxuv_core::{Errno, ObservedJob as Job, Result};
@@ -15,7 +16,7 @@ use crate::text::{LONGEST, NOTHING, escaped, is_plain, microseconds, number, sho
 ///
 /// In the file, times are microseconds of `CLOCK_MONOTONIC`. Each loop has a track for turns, phases and waits, and one for
 /// callbacks; the lanes of the pool and io_uring have one each, for jobs waiting and for jobs that run. When the file cannot be written any
-/// more, a disk being full, the trace ends there.
+/// more, a disk being full or the file as large as it may become, the trace ends there: [`Trace::on_end`].
 #[derive(Debug, Clone)]
 pub struct Trace(Arc<Mutex<State>>);
 
@@ -24,11 +25,22 @@ struct State {
     /// `None` after an error, and in a child of the process that has begun the trace.
     journal: Option<Journal>,
     error: Option<Errno>,
+    path: PathBuf,
+    on_end: Option<OnEnd>,
     pid: u64,
     loops: u64,
     jobs: u64,
     /// What records are made in.
     record: Vec<u8>,
+}
+
+/// What is told when the trace ends early.
+struct OnEnd(Box<dyn FnOnce(String) + Send>);
+
+impl fmt::Debug for OnEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnEnd")
+    }
 }
 
 /// A span that has begun: where in the file its length is, and when it began.
@@ -53,12 +65,21 @@ impl Trace {
     /// Begins a trace in this file, which is made, or made empty.
     ///
     /// # Errors
-    /// Those of opening a file for writing; ENOSPC, ENOMEM; ENODEV for what is no file, such as a FIFO; EBUSY while another trace is
+    /// Those of opening a file for writing; ENOSPC, EFBIG, ENOMEM; ENODEV for what is no file, such as a FIFO; EBUSY while another trace is
     /// written to it, by this process or by another.
     pub fn create(path: &Path) -> Result<Trace> {
         let journal = Journal::create(path, b"[", b"\n]\n")?;
         let pid = u64::from(std::process::id());
-        let mut state = State { journal: Some(journal), error: None, pid, loops: 0, jobs: 0, record: Vec::new() };
+        let mut state = State {
+            journal: Some(journal),
+            error: None,
+            path: path.to_owned(),
+            on_end: None,
+            pid,
+            loops: 0,
+            jobs: 0,
+            record: Vec::new(),
+        };
         let name = std::env::current_exe().ok().and_then(|path| path.file_name().map(|name| name.to_owned()));
         let name = name.map_or_else(|| "a program".to_owned(), |name| name.to_string_lossy().into_owned());
         state.name("process_name", 0, &name);
@@ -72,6 +93,12 @@ impl Trace {
     /// Why the trace has ended early; `None` while it goes on.
     pub fn error(&self) -> Option<Errno> {
         self.with(|state| state.error)
+    }
+
+    /// Has a line told, once, when the trace ends early because the file cannot be written any more. That happens in whatever the loop
+    /// does, so the closure only tells. A child of a fork, whose trace it is not, is told nothing.
+    pub fn on_end(&self, tell: impl FnOnce(String) + Send + 'static) {
+        self.with(|state| state.on_end = Some(OnEnd(Box::new(tell))));
     }
 
     /// A new loop writes to the trace: its number, from 1 on.
@@ -239,6 +266,15 @@ impl State {
         self.see(appended)
     }
 
+    fn tell_end(&mut self, error: Errno) {
+        let Some(OnEnd(tell)) = self.on_end.take().filter(|_| error != Errno::ECHILD) else { return };
+        let path = self.path.display();
+        tell(match error {
+            Errno::ENOSPC | Errno::EFBIG => format!("trace {path}: no space left; what follows is not in it"),
+            _ => format!("trace {path}: {error}; what follows is not in it"),
+        });
+    }
+
     /// An error ends the trace.
     fn see<T>(&mut self, done: Result<T>) -> Option<T> {
         match done {
@@ -247,6 +283,7 @@ impl State {
                 // In a child, too: its parent goes on with the file.
                 self.error = Some(error);
                 self.journal = None;
+                self.tell_end(error);
                 None
             }
         }

@@ -20,7 +20,12 @@ const MOST: u64 = 256 << 20;
 /// # Errors
 /// Those of reading and writing; `InvalidData` for what is no trace.
 pub fn write(mut trace: impl BufRead, mut to: impl Write) -> io::Result<()> {
-    let opens = next_letter(&mut trace)? == Some(b'[');
+    let first = next_letter(&mut trace)?;
+    if first == Some(b'{') {
+        let why = "this is no trace in array form: the list of records must be all of the file, without `traceEvents`";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    let opens = first == Some(b'[');
     trace.consume(usize::from(opens));
     if !opens || !matches!(next_letter(&mut trace)?, Some(b'{' | b']')) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "this is no trace: there is no list of records"));
@@ -90,6 +95,12 @@ mod tests {
             let error = write(text.as_bytes(), io::sink()).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{text:?}");
         }
+    }
+
+    #[test]
+    fn of_a_trace_that_is_an_object_it_is_said_that_it_is_no_array() {
+        let error = write(&b"{\"traceEvents\":[]}"[..], io::sink()).unwrap_err();
+        assert!(error.to_string().starts_with("this is no trace in array form"), "{error}");
     }
 
     #[test]

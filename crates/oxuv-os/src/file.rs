@@ -1,10 +1,14 @@
-//! Bytes to and from descriptors that are no sockets: FIFOs, ends of pipes, terminals.
+//! Bytes to and from descriptors that are no sockets: FIFOs, ends of pipes, terminals; and files within the limit of their size.
 
-use std::io::IoSlice;
+use std::fs::File;
+use std::io::{self, IoSlice, Write as _};
+use std::path::Path;
 
 use rustix::io::{Errno as Raw, read as raw_read, write as raw_write, writev};
 
-use crate::{Descriptor, Result, Room};
+use rustix::process::{Resource, getrlimit};
+
+use crate::{Descriptor, Errno, Result, Room};
 
 /// Reads what has come, as much as there is room for; an empty slice at the end.
 ///
@@ -49,10 +53,31 @@ pub fn write_vectored(fd: &Descriptor, bufs: &[IoSlice<'_>]) -> Result<usize> {
     }
 }
 
+/// Whether a file may be written up to this place: the kernel ends a process by SIGXFSZ that writes beyond `RLIMIT_FSIZE`, and whether it
+/// does something about that signal is the program's own affair.
+///
+/// # Errors
+/// EFBIG if it may not.
+pub fn check_size(end: u64) -> Result<()> {
+    let is_within = getrlimit(Resource::Fsize).current.is_none_or(|limit| end <= limit);
+    if is_within { Ok(()) } else { Err(Errno::EFBIG) }
+}
+
+/// Writes a file anew, or to what has no size, such as a FIFO.
+///
+/// # Errors
+/// Those of opening and of writing; EFBIG beyond the limit of its size, without the signal SIGXFSZ.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    if file.metadata()?.is_file() {
+        check_size(bytes.len() as u64)?;
+    }
+    file.write_all(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Errno;
     use rustix::pipe::{PipeFlags, pipe_with};
 
     #[test]

@@ -8,6 +8,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
+use crate::file::check_size;
 use crate::{Errno, Result, fork};
 
 /// So much of the file is in memory at a time: a multiple of every page's size.
@@ -24,7 +25,7 @@ const LONGEST_TAIL: usize = 8;
 /// record there is always the same tail, so that the whole is well-formed at each moment.
 ///
 /// What is not written yet are spaces, to the end of the window of 256 KiB that is in memory; [`Journal::finish`] cuts them off.
-/// The room is taken before it is written to, so a full disk is an error. Nobody else may make the file shorter meanwhile: to
+/// The room is taken before it is written to, so a full disk is an error, and so is the limit of a file's size. Nobody else may make the file shorter meanwhile: to
 /// write to what is gone ends the process by SIGBUS.
 #[derive(Debug)]
 pub struct Journal {
@@ -79,7 +80,7 @@ impl Journal {
     /// Appends a record, and returns where in the file it begins.
     ///
     /// # Errors
-    /// ENOSPC, ENOMEM, EIO; EINVAL for a record of more than 64 KiB; ECHILD in a child of the process that has made the journal.
+    /// ENOSPC, EFBIG, ENOMEM, EIO; EINVAL for a record of more than 64 KiB; ECHILD in a child of the process that has made the journal.
     pub fn append(&mut self, record: &[u8]) -> Result<u64> {
         if record.len() > WINDOW / 4 {
             return Err(Errno::EINVAL);
@@ -105,7 +106,7 @@ impl Journal {
     /// Writes over what was appended at this place.
     ///
     /// # Errors
-    /// EIO; EINVAL where nothing was appended; ECHILD as above.
+    /// EIO, EFBIG; EINVAL where nothing was appended; ECHILD as above.
     pub fn amend(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
         if self.forks != fork::forks() {
             return Err(Errno::ECHILD);
@@ -120,7 +121,7 @@ impl Journal {
                 Ok(())
             }
             // It is out of memory by now.
-            None => self.file.write_all_at(bytes, at).map_err(errno),
+            None => write_at(&self.file, bytes, at),
         }
     }
 
@@ -164,7 +165,7 @@ impl Drop for Journal {
 /// Makes room in the file, and maps it.
 fn map(file: &File, begin: u64, spaces: &[u8]) -> Result<NonNull<u8>> {
     let mut blocks = (0..WINDOW).step_by(BLOCK);
-    blocks.try_for_each(|at| file.write_all_at(spaces, begin + at as u64)).map_err(errno)?;
+    blocks.try_for_each(|at| write_at(file, spaces, begin + at as u64))?;
     let (access, offset) = (libc::PROT_READ | libc::PROT_WRITE, begin as libc::off_t);
     // SAFETY: a new mapping, where the kernel likes; nothing that is there is touched.
     let place = unsafe { libc::mmap(ptr::null_mut(), WINDOW, access, libc::MAP_SHARED, file.as_raw_fd(), offset) };
@@ -172,6 +173,12 @@ fn map(file: &File, begin: u64, spaces: &[u8]) -> Result<NonNull<u8>> {
         return Err(errno(io::Error::last_os_error()));
     }
     NonNull::new(place.cast()).ok_or(Errno::ENOMEM)
+}
+
+/// Writes to the file, unless that would be beyond the limit of its size.
+fn write_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+    check_size(at + bytes.len() as u64)?;
+    file.write_all_at(bytes, at).map_err(errno)
 }
 
 fn unmap(window: NonNull<u8>) {

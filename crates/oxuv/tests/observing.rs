@@ -287,3 +287,23 @@ fn what_keeps_a_loop_alive_is_named_with_its_place() {
     assert_eq!((job.keeper.kind, job.keeper.doing), (Kind::None, Doing::WORKING));
     assert_eq!(job.origin, format!("{}:{job_line}", file!()));
 }
+
+#[test]
+fn a_callback_that_panics_is_over() {
+    let lp = Loop::new().unwrap();
+    let (pulse, file) = (Pulse::default(), File::new("panic"));
+    let trace = Trace::create(&file.0).unwrap();
+    lp.observe(Settings { pulse: Some(pulse.clone()), trace: Some(trace), ..Settings::default() }).unwrap();
+    let timer = Timer::new(&lp).unwrap();
+    timer
+        .start(Duration::ZERO, |_| {
+            std::thread::sleep(Duration::from_millis(5));
+            panic!("on purpose");
+        })
+        .unwrap();
+    let run = std::panic::AssertUnwindSafe(|| lp.run(Mode::Default));
+    assert!(std::panic::catch_unwind(run).is_err());
+    assert!(pulse.under_way().is_none());
+    let spans = file.spans("callback", "timer");
+    assert!(spans.len() == 1 && spans[0]["dur"].as_f64().unwrap() >= 5000.0, "{spans:?}");
+}

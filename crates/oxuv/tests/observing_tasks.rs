@@ -1,7 +1,7 @@
 //! What tasks are seen as by those who look on: why a loop is alive, where things are from, and what has taken long.
 
 use std::cell::RefCell;
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -124,19 +124,21 @@ fn jobs_of_tasks_are_from_the_line_that_asks_for_them() {
 }
 
 #[test]
-fn what_does_not_know_who_called_is_from_where_the_task_was_spawned() {
+fn connections_are_from_the_line_that_accepts_or_where_the_task_was_spawned() {
     let lp = Loop::new().unwrap();
     lp.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let clients = [1, 2].map(|_| spawn_local(TcpStream::connect(listener.local_addr().unwrap())));
+        yield_now().await;
         let line = line!() + 1;
         let server = spawn_local(async move {
-            let accepted = listener.accept().await.unwrap();
-            (listener, accepted)
+            let one = listener.accept().await.unwrap();
+            let other = poll_fn(|context| listener.poll_accept(context)).await.unwrap();
+            (one, other, listener)
         });
         let server = server.await.unwrap();
-        assert_eq!(origins()[2], here(line));
-        drop((client, server));
+        assert_eq!(origins()[3..], [line + 1, line].map(here));
+        drop((clients, server));
     });
 }
 
@@ -195,6 +197,22 @@ fn a_trace_has_each_poll_as_a_callback() {
     assert!(tasks.iter().all(task::JoinHandle::is_finished));
     assert_eq!(polls.len(), 4, "{records:?}");
     assert!(polls.iter().all(|poll| poll["args"]["origin"] == here(line)), "{polls:?}");
+}
+
+#[test]
+fn the_timer_of_a_sleep_is_from_the_task_that_sleeps_also_when_it_was_anothers() {
+    let lp = Loop::new().unwrap();
+    let told = Rc::new(RefCell::new(Vec::new()));
+    let kept = Rc::clone(&told);
+    // Whatever takes any time is slow.
+    let tell = Box::new(move |slow: SlowCallback| kept.borrow_mut().push((slow.kind, slow.origin)));
+    lp.observe(Settings { slow: Some((Duration::ZERO, tell)), ..Settings::default() }).unwrap();
+    let line = line!() + 1;
+    lp.block_on(async { time::sleep(Duration::from_millis(1)).await });
+    lp.block_on(async { time::sleep(Duration::from_millis(1)).await });
+    let timers: Vec<_> = told.take().into_iter().filter(|(kind, _)| *kind == CallbackKind::Timer).collect();
+    let [(_, one), (_, other)] = &timers[..] else { panic!("{timers:?}") };
+    assert!(here(line).ends_with(one.as_str()) && here(line + 1).ends_with(other.as_str()), "{timers:?}");
 }
 
 #[test]

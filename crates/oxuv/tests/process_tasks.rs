@@ -4,6 +4,7 @@ mod common;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
+use std::task::Poll;
 use std::time::Duration;
 
 use common::poll_once;
@@ -202,11 +203,25 @@ fn each_signal_is_told_once() {
             Signal::raise(Signal::USR2).unwrap();
         }
         for _ in 0..3 {
-            usr2.recv().await;
-            other.recv().await;
+            assert_eq!((usr2.recv().await, other.recv().await), (Some(()), Some(())));
         }
         assert!(poll_once(usr2.recv()).await.is_pending());
         assert!(signals(9).is_err());
+    });
+}
+
+#[test]
+fn nobody_waits_for_what_a_loop_that_is_gone_would_tell() {
+    let lp = Loop::new().unwrap();
+    let (mut usr2, mut child) = lp.block_on(async {
+        let usr2 = signals(Signal::USR2).unwrap();
+        (usr2, Command::new("cat").stdin(Stdio::piped()).start().unwrap())
+    });
+    drop(lp);
+    Loop::new().unwrap().block_on(async {
+        assert_eq!(poll_once(usr2.recv()).await, Poll::Ready(None));
+        let Poll::Ready(waited) = poll_once(child.wait()).await else { panic!("it waits") };
+        assert_eq!(waited.unwrap_err().raw_os_error(), Some(22));
     });
 }
 

@@ -81,7 +81,8 @@ fn wakers_of_other_threads_wake_a_loop_that_waits() {
                     }));
                 }
             }
-            if counted.load(SeqCst) == 0 { Poll::Ready(()) } else { Poll::Pending }
+            // The threads may all have come and gone in the first poll; their wake-ups are for one more.
+            if polls > 1 && counted.load(SeqCst) == 0 { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
         polls

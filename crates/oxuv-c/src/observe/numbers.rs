@@ -2,11 +2,12 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, PoisonError};
 
-use oxuv_core::Result;
+use oxuv_core::{Errno, Result};
 use oxuv_observe::{Numbers, path_for_process};
+use oxuv_os::file;
 
 use super::say;
 
@@ -27,9 +28,10 @@ const MOST: usize = 16;
 ///
 /// Those of writing a file.
 pub(super) fn begin(path: &OsStr) -> Result<()> {
-    let path = (path != "-").then(|| path_for_process(path));
+    // The program may be in another directory when it is written.
+    let path = if path == "-" { None } else { Some(absolute(path_for_process(path))?) };
     if let Some(path) = &path {
-        std::fs::write(path, "")?;
+        file::write_whole(path, b"")?;
     }
     *BOOK.lock().unwrap_or_else(PoisonError::into_inner) = Some(Book { path, loops: Vec::new() });
     Ok(())
@@ -57,10 +59,11 @@ pub(super) fn write() {
     let Some(Book { path, loops }) = &*book else { return };
     let text = Numbers::prometheus_of(loops);
     let written = match path {
-        Some(path) => std::fs::write(path, text),
+        Some(path) => file::write_whole(path, text.as_bytes()),
         None => io::stderr().write_all(text.as_bytes()),
     };
     if let Err(error) = written {
-        say(format_args!("OXUV_METRICS: {error}"));
+        let path = path.as_deref().unwrap_or(Path::new("-")).display();
+        say(format_args!("OXUV_METRICS={path}: {}", Errno::from(error)));
     }
 }

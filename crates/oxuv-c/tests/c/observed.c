@@ -106,6 +106,15 @@ static void leak(uv_timer_t *later, uv_tcp_t *server) {
     uv_listen((uv_stream_t *)server, 1, on_connection);
 }
 
+static void leak_a_crowd(void) {
+    static uv_timer_t crowd[20000];
+    size_t nth;
+    for (nth = 0; nth < sizeof crowd / sizeof crowd[0]; nth++) {
+        uv_timer_init(uv_default_loop(), &crowd[nth]);
+        uv_timer_start(&crowd[nth], on_later, 1000000, 0);
+    }
+}
+
 static void print_memory(void) {
     struct rusage usage;
     assert(getrusage(RUSAGE_SELF, &usage) == 0);
@@ -127,6 +136,8 @@ int main(int argc, char **argv) {
         uv_queue_work(uv_default_loop(), &work, on_work, on_worked);
     if (strcmp(what, "leak") == 0 || strcmp(what, "leave") == 0)
         leak(&later, &server);
+    if (strcmp(what, "crowd") == 0)
+        leak_a_crowd();
     if (strcmp(what, "open") == 0)
         uv_timer_init(uv_default_loop(), &later);
     if (strcmp(what, "long") == 0) {

@@ -217,6 +217,19 @@ fn a_program_that_is_ended_says_what_kept_it_alive() {
     assert!(lines[2].ends_with(", from on_connection"), "{errors}");
 }
 
+#[test]
+fn of_a_crowd_of_timers_a_few_are_told_and_how_many_more() {
+    let child = begun(&mut observed("crowd", &program(), "OXUV_WHY_ALIVE", "1"));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    send(&child, "-TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.signal(), Some(15));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<_> = errors.lines().collect();
+    assert_eq!(lines[0], "oxuv: the loop is alive because of 20000 handles and requests", "{errors}");
+    assert!(lines.len() == 12 && lines[11] == "oxuv:   and 19990 more like this", "{errors}");
+}
+
 /// The line of the program's source that says this.
 fn line_of(text: &str) -> usize {
     let source = std::fs::read_to_string(build::source_of("observed.c")).unwrap();
@@ -324,8 +337,79 @@ fn a_signal_of_choice_asks_and_the_program_goes_on() {
 }
 
 #[test]
-fn what_is_no_signal_is_said() {
-    let output = observed("", &program(), "OXUV_WHY_ALIVE", "NONSENSE").output().unwrap();
+fn of_a_wrong_value_it_is_said_which_are_right() {
+    let program = program();
+    let milliseconds = "must be a number of milliseconds, at least 1";
+    let signal = "must be 1, or a signal that can be caught, such as USR2";
+    for (variable, value, valid) in [
+        ("OXUV_WARN_SLOW_MS", "abc", milliseconds),
+        ("OXUV_WARN_SLOW_MS", "0", milliseconds),
+        ("OXUV_WHY_ALIVE", "NONSENSE", signal),
+        ("OXUV_WHY_ALIVE", "KILL", signal),
+        ("OXUV_WHY_ALIVE", "0", signal),
+        ("OXUV_ORIGIN", "1", "must be backtrace"),
+        ("OXUV_METRICS_SIGNAL", "x", "must be a signal that can be caught, such as USR1"),
+    ] {
+        let output = observed("", &program, variable, value).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(errors, format!("oxuv: {variable}={value}: {valid}\n"));
+    }
+}
+
+#[test]
+fn an_empty_variable_is_as_none() {
+    let mut command = observed("", &program(), "OXUV_TRACE", "");
+    for variable in ["OXUV_WARN_SLOW_MS", "OXUV_WHY_ALIVE", "OXUV_ORIGIN", "OXUV_METRICS", "OXUV_METRICS_SIGNAL"] {
+        command.env(variable, "");
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+/// Whoever sends the signal does not mean to end the program.
+#[test]
+fn a_signal_for_numbers_that_go_nowhere_is_taken_and_it_is_said() {
+    let child = begun(&mut observed("leak", &program(), "OXUV_METRICS_SIGNAL", "USR1"));
+    send(&child, "-USR1");
+    send(&child, "-TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.signal(), Some(15));
+    let expected = "oxuv: OXUV_METRICS_SIGNAL: without OXUV_METRICS nothing is written when it comes\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
+}
+
+/// A program whose files may have so many blocks, of 512 bytes or of 1024.
+fn limited(blocks: u32, what: &str, program: &Path, variable: &str, value: &Path) -> Output {
+    let script = format!("ulimit -f {blocks}; exec \"$0\" \"$1\"");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).arg(program).arg(what).env(variable, value).stdin(Stdio::null()).output().unwrap()
+}
+
+#[test]
+fn a_limit_of_the_size_of_files_does_not_end_the_program() {
+    let program = program();
+    let trace = program.with_file_name("limited.json");
+    for (variable, file) in [("OXUV_TRACE", "little.json"), ("OXUV_METRICS", "little.prom")] {
+        let path = program.with_file_name(file);
+        let output = limited(1, "", &program, variable, &path);
+        assert!(output.status.success(), "{output:?}");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.starts_with(&format!("oxuv: {variable}={}: EFBIG: ", path.display())), "{errors}");
+    }
+    // It is reached on the way.
+    let output = limited(4000, "long", &program, "OXUV_TRACE", &trace);
     assert!(output.status.success(), "{output:?}");
-    assert!(String::from_utf8(output.stderr).unwrap().starts_with("oxuv: OXUV_WHY_ALIVE=NONSENSE: EINVAL: "));
+    let expected = format!("oxuv: trace {}: no space left; what follows is not in it\n", trace.display());
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
+    let records: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(trace).unwrap()).unwrap();
+    assert!(records.len() > 1000);
+}
+
+#[test]
+fn a_full_disk_for_numbers_is_said_with_its_name() {
+    let output = observed("", &program(), "OXUV_METRICS", "/dev/full").output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.starts_with("oxuv: OXUV_METRICS=/dev/full: ENOSPC: "), "{errors}");
 }

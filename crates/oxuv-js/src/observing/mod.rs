@@ -17,6 +17,7 @@ use oxuv_js_engine::Interrupts;
 use rquickjs::Ctx;
 
 use crate::host::Host;
+use crate::program::Error;
 use numbers::Metrics;
 use position::Position;
 pub(crate) use why_alive::Asked;
@@ -80,13 +81,13 @@ impl Observers {
     /// Begins with what is wanted; `None` if that is nothing.
     ///
     /// # Errors
-    /// Those of making the trace's file; no thread.
-    pub(crate) fn begin(wanted: &Observing) -> oxuv::Result<Option<Observers>> {
+    /// Those of making the files; no thread.
+    pub(crate) fn begin(wanted: &Observing) -> Result<Option<Observers>, Error> {
         let observers = Observers {
             trace: wanted.trace.as_deref().map(create).transpose()?.flatten(),
             slow: wanted.slow,
             inquiries: wanted.why_alive.map(Inquiries::begin).transpose()?,
-            metrics: wanted.metrics.clone().map(Metrics::to),
+            metrics: wanted.metrics.as_deref().map(Metrics::to).transpose()?,
         };
         let Observers { trace, slow, inquiries, metrics } = &observers;
         let is_wanted = trace.is_some() || slow.is_some() || inquiries.is_some() || metrics.is_some();
@@ -133,13 +134,17 @@ impl Observers {
 }
 
 /// A new trace. A script that has started this one, with the same options, may have the file: then there is none.
-fn create(path: &Path) -> oxuv::Result<Option<Trace>> {
+fn create(path: &Path) -> Result<Option<Trace>, Error> {
     match Trace::create(path) {
         Err(Errno::EBUSY) => {
             say(format_args!("no trace: {} is another program's, unless there is a %p in its name", path.display()));
             Ok(None)
         }
-        trace => trace.map(Some),
+        Err(errno) => Err(Error::of_option("--trace", path, errno)),
+        Ok(trace) => {
+            trace.on_end(say);
+            Ok(Some(trace))
+        }
     }
 }
 

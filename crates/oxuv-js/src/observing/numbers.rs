@@ -1,12 +1,19 @@
 //! The numbers of all loops, for `--metrics`.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Path, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oxuv::observe::Numbers;
+use oxuv_os::file;
 
 use super::say;
+use crate::program::Error;
+
+const OPTION: &str = "--metrics";
+
+/// In place of a file.
+const STANDARD_ERROR: &str = "-";
 
 /// The numbers of each loop by its name, and where they are written to.
 #[derive(Clone)]
@@ -16,8 +23,16 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    pub(super) fn to(path: PathBuf) -> Metrics {
-        Metrics { path: path.into(), loops: Arc::default() }
+    /// # Errors
+    /// Those of making the file.
+    pub(super) fn to(path: &Path) -> Result<Metrics, Error> {
+        let mut path = path.to_owned();
+        if path != Path::new(STANDARD_ERROR) {
+            // The script may be in another directory when it is written.
+            let made = absolute(&path).and_then(|absolute| file::write_whole(&absolute, b"").map(|()| absolute));
+            path = made.map_err(|error| Error::of_option(OPTION, &path, error.into()))?;
+        }
+        Ok(Metrics { path: path.into(), loops: Arc::default() })
     }
 
     pub(super) fn add(&self, name: String, numbers: Numbers) {
@@ -27,11 +42,11 @@ impl Metrics {
     /// Writes all, as they are now.
     pub(super) fn write(&self) {
         let text = Numbers::prometheus_of(&self.loops.lock().unwrap_or_else(PoisonError::into_inner));
-        if *self.path == *Path::new("-") {
+        if *self.path == *Path::new(STANDARD_ERROR) {
             // There is nobody to tell if standard error is gone.
             let _ = std::io::stderr().write_all(text.as_bytes());
-        } else if let Err(error) = std::fs::write(&self.path, text) {
-            say(format_args!("{}: {error}", self.path.display()));
+        } else if let Err(error) = file::write_whole(&self.path, text.as_bytes()) {
+            say(Error::of_option(OPTION, &self.path, error.into()));
         }
     }
 }

@@ -14,6 +14,8 @@ use crate::{Errno, LoopRef, Poll as PollHandle, Readiness, Result};
 /// A descriptor that the program reads and writes itself, when the loop says that it is ready: a socket of the standard
 /// library's or of a library's, a timer or inotify descriptor, the descriptor of another loop.
 ///
+/// Several tasks may wait for the same: all are woken, and one that finds the descriptor not ready any more waits again.
+///
 /// It is made non-blocking. It is given back, or dropped, when the kernel has forgotten it.
 ///
 /// ```

@@ -2,7 +2,8 @@
 //!
 //! They are the handles of the same kinds ([`Tcp`](crate::Tcp), [`Pipe`](crate::Pipe), [`Udp`](crate::Udp)) with futures instead of closures.
 //! Streams are [`futures_io::AsyncRead`] and [`futures_io::AsyncWrite`], and so are references to them; with the features `tokio` and `hyper` they
-//! are those crates' as well. What is needed most they have as methods of their own, which take `&self`: one task may read while another writes.
+//! are those crates' as well. What is needed most they have as methods of their own, which take `&self`: one task may read while
+//! another writes.
 //!
 //! ```
 //! use oxuv::net::{TcpListener, TcpStream};
@@ -34,6 +35,13 @@
 //!
 //! The loop tells of readiness, and a task reads into its own memory when it runs: nothing is buffered, and what is not read
 //! waits in the kernel.
+//!
+//! # Several tasks at one end
+//!
+//! Several tasks may wait at one end, for the same: to read from a stream, to write to it, for a connection, for a datagram. When it comes, all
+//! are woken, and each tries: who finds nothing waits again. What has come goes to one of them, and which is not said; what two write at
+//! once may be mixed, as the kernel takes pieces of it. One that has given up is in nobody's way. The functions named `poll_...`, and the
+//! traits of readers and writers, do not know when somebody gives up: of all who wait by them, for the same, the last is woken.
 //!
 //! # Errors
 //! They are [`std::io::Error`], which `?` makes of an [`Errno`](crate::Errno) and the other way round. When the loop is gone, everything is

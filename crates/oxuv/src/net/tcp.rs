@@ -15,7 +15,8 @@ use crate::task::{Ticket, answer, here};
 use crate::{Errno, Keepalive, Result, Tcp};
 
 stream_type! {
-    /// A TCP connection. Dropping it closes it; see [`net`](crate::net).
+    /// A TCP connection. Dropping it closes it; see [`net`](crate::net). Several tasks may wait for [the
+    /// same](crate::net#several-tasks-at-one-end).
     TcpStream, Tcp, OwnedReadHalf, OwnedWriteHalf
 }
 
@@ -91,7 +92,7 @@ impl TcpStream {
 /// How many connections wait for being taken, as the standard library has it.
 pub(super) const BACKLOG: i32 = 128;
 
-/// Listens for TCP connections. Dropping it ends that.
+/// Listens for TCP connections. Dropping it ends that. Several tasks may [wait](crate::net#several-tasks-at-one-end) for them.
 pub struct TcpListener {
     handle: Tcp,
     gate: Rc<Gate>,
@@ -145,12 +146,17 @@ impl TcpListener {
     /// # Errors
     /// EMFILE, ENFILE: one has come, and there is no descriptor for it. More may come later. Any other: the listener
     /// has failed.
-    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        let waiter = self.gate.reader.waiters.enter();
-        poll_fn(|context| self.poll_accept_by(waiter.ticket(), context)).await
+    #[track_caller]
+    pub fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> {
+        let site = Location::caller();
+        async move {
+            let waiter = self.gate.reader.waiters.enter();
+            poll_fn(|context| here::made_at(site, || self.poll_accept_by(waiter.ticket(), context))).await
+        }
     }
 
-    /// As [`TcpListener::accept`], for those who write futures by hand. Only the task that has called this last is woken.
+    /// As [`TcpListener::accept`], for those who write futures by hand. Of those who call this, the
+    /// last is woken.
     pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         self.poll_accept_by(Ticket::LAST_POLLED, context)
     }

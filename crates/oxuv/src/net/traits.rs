@@ -32,7 +32,8 @@ macro_rules! reads {
                 Ok(())
             }
 
-            /// As [`read`](Self::read), for those who write futures by hand. Only the task that has called this last is woken.
+            /// As [`read`](Self::read), for those who write futures by hand. Of those who call this, the
+            /// last is woken.
             pub fn poll_read(
                 &self,
                 context: &mut std::task::Context<'_>,
@@ -127,7 +128,8 @@ macro_rules! writes {
                 .await
             }
 
-            /// As [`write`](Self::write), for those who write futures by hand. Only the task that has called this last is woken.
+            /// As [`write`](Self::write), for those who write futures by hand. Of those who call this, the
+            /// last is woken.
             pub fn poll_write(
                 &self,
                 context: &mut std::task::Context<'_>,

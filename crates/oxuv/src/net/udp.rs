@@ -14,16 +14,20 @@ use super::address::{ToSocketAddrs, lookup_host, try_each};
 use crate::task::{Ticket, Waiters, answer, here};
 use crate::{Datagram, Errno, Result, Route, Udp};
 
-/// A UDP socket. Dropping it closes it; datagrams that were sent by then and wait for room are lost.
+/// A UDP socket. Dropping it closes it; datagrams that were sent by then and wait for room are lost. Several tasks may
+/// [wait](crate::net#several-tasks-at-one-end) for datagrams.
 pub struct UdpSocket {
     handle: Udp,
     inbox: Rc<Inbox>,
 }
 
+/// A datagram and its sender.
+type Received = Result<(Vec<u8>, Option<SocketAddr>)>;
+
 /// What has come and nobody has taken.
 #[derive(Default)]
 struct Inbox {
-    come: RefCell<VecDeque<Result<(Vec<u8>, Option<SocketAddr>)>>>,
+    come: RefCell<VecDeque<Received>>,
     waiters: Waiters,
 }
 
@@ -126,7 +130,8 @@ impl UdpSocket {
         Ok(self.recv_from(buf).await?.0)
     }
 
-    /// As [`recv_from`](UdpSocket::recv_from), for those who write futures by hand. Only the task that has called this last is woken.
+    /// As [`recv_from`](UdpSocket::recv_from), for those who write futures by hand. Of those who call this, the
+    /// last is woken.
     pub fn poll_recv_from(&self, context: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<(usize, SocketAddr)>> {
         self.poll_recv_by(Ticket::LAST_POLLED, context, buf)
     }

@@ -14,7 +14,8 @@ use crate::task::{Ticket, answer, here};
 use crate::{Errno, Pipe, PipeName, Result};
 
 stream_type! {
-    /// A connection of Unix sockets, or an end of a pipe. Dropping it closes it; see [`net`](crate::net).
+    /// A connection of Unix sockets, or an end of a pipe. Dropping it closes it; see [`net`](crate::net). Several tasks may
+    /// wait for [the same](crate::net#several-tasks-at-one-end).
     UnixStream, Pipe, OwnedUnixReadHalf, OwnedUnixWriteHalf
 }
 
@@ -52,7 +53,8 @@ impl UnixStream {
     }
 }
 
-/// Listens for connections of Unix sockets. Dropping it ends that, and removes the socket's file.
+/// Listens for connections of Unix sockets. Dropping it ends that, and removes the socket's file. Several tasks may
+/// [wait](crate::net#several-tasks-at-one-end) for them.
 pub struct UnixListener {
     handle: Pipe,
     gate: Rc<Gate>,
@@ -100,12 +102,17 @@ impl UnixListener {
     ///
     /// # Errors
     /// As [`TcpListener::accept`](super::TcpListener::accept).
-    pub async fn accept(&self) -> io::Result<UnixStream> {
-        let waiter = self.gate.reader.waiters.enter();
-        poll_fn(|context| self.poll_accept_by(waiter.ticket(), context)).await
+    #[track_caller]
+    pub fn accept(&self) -> impl Future<Output = io::Result<UnixStream>> {
+        let site = Location::caller();
+        async move {
+            let waiter = self.gate.reader.waiters.enter();
+            poll_fn(|context| here::made_at(site, || self.poll_accept_by(waiter.ticket(), context))).await
+        }
     }
 
-    /// As [`UnixListener::accept`], for those who write futures by hand. Only the task that has called this last is woken.
+    /// As [`UnixListener::accept`], for those who write futures by hand. Of those who call this, the
+    /// last is woken.
     pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
         self.poll_accept_by(Ticket::LAST_POLLED, context)
     }

@@ -208,7 +208,7 @@ impl Child {
     /// Cancel safety: nothing is lost; it can be waited for again and again.
     ///
     /// # Errors
-    /// ECHILD when how it has ended cannot be known.
+    /// ECHILD when how it has ended cannot be known; EINVAL when the loop is gone, and it has not ended by then.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         poll_fn(|context| self.poll_wait(context)).await
@@ -219,6 +219,8 @@ impl Child {
         if let Some(status) = end.status {
             return Poll::Ready(Ok(status?));
         }
+        // Of a loop that is gone nobody would hear.
+        self.process.id()?;
         let old = remember(&mut end.waker, context);
         drop(end);
         drop(old);

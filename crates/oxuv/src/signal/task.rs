@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::Signal;
+use crate::Errno;
 use crate::task::{here, remember};
 
 /// Catches a signal for tasks, from the call on.
@@ -22,7 +23,7 @@ use crate::task::{here, remember};
 /// lp.block_on(async {
 ///     let mut usr1 = signals(Signal::USR1)?;
 ///     Signal::raise(Signal::USR1)?;
-///     usr1.recv().await;
+///     assert!(usr1.recv().await.is_some());
 ///     std::io::Result::Ok(())
 /// })?;
 /// # Ok::<(), std::io::Error>(())
@@ -58,7 +59,7 @@ pub fn signals(number: i32) -> io::Result<Signals> {
 /// Cancel safety: if this is dropped, Ctrl+C ends the process again. One that came meanwhile is lost; [`signals`] loses none.
 ///
 /// # Errors
-/// ENOMEM.
+/// EINVAL when the loop is gone; ENOMEM.
 ///
 /// # Panics
 /// When it is polled and no loop runs on this thread.
@@ -66,12 +67,12 @@ pub fn signals(number: i32) -> io::Result<Signals> {
 pub fn ctrl_c() -> impl Future<Output = io::Result<()>> {
     let site = Location::caller();
     async move {
-        here::made_at(site, || signals(Signal::INT))?.recv().await;
-        Ok(())
+        let caught = here::made_at(site, || signals(Signal::INT))?.recv().await;
+        Ok(caught.ok_or(Errno::EINVAL)?)
     }
 }
 
-/// A signal that tasks wait for: made by [`signals`]. It is a [`Stream`] without an end, too. When it is dropped, the action from
+/// A signal that tasks wait for: made by [`signals`]. It is a [`Stream`], too, which ends with the loop. When it is dropped, the action from
 /// before is put back, unless others wait for the signal.
 #[derive(Debug)]
 pub struct Signals {
@@ -87,18 +88,22 @@ struct Caught {
 
 impl Signals {
     /// Waits until the process has caught the signal. Each time that it was is told once, also if nobody waited then.
+    /// `None` when the loop is gone: nobody catches it then.
     ///
     /// Cancel safety: if this is dropped, nothing is lost.
-    pub async fn recv(&mut self) {
+    pub async fn recv(&mut self) -> Option<()> {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
     /// As [`recv`](Signals::recv), for those who write futures by hand.
-    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<()>> {
         let mut caught = self.caught.borrow_mut();
         if caught.count > 0 {
             caught.count -= 1;
-            return Poll::Ready(());
+            return Poll::Ready(Some(()));
+        }
+        if !self.handle.is_active() {
+            return Poll::Ready(None);
         }
         let old = remember(&mut caught.waker, context);
         drop(caught);
@@ -111,7 +116,7 @@ impl Stream for Signals {
     type Item = ();
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<()>> {
-        self.poll_recv(context).map(Some)
+        self.poll_recv(context)
     }
 }
 

@@ -19,7 +19,7 @@ impl Drop for Held<'_> {
         // If the future has panicked, others are still to run.
         let _ = inner.tasks.take_main();
         inner.tasks.leave(inner);
-        inner.tasks.end_main(self.0);
+        inner.tasks.end_main();
         inner.tasks.release();
     }
 }

@@ -26,15 +26,16 @@ use crate::loop_::{Core, Inner};
 use crate::observe::{CallbackKind, FileAndLine, Unfinished};
 use crate::{Async, Check, Handle, LoopRef, Prepare, Result};
 
-/// So many tasks are polled in a row, twice a turn.
-pub(super) const BUDGET: usize = 128;
+/// So many tasks are polled in a row, twice a turn: as many as one wait wakes. Were they fewer, the rest would stand in the queue during
+/// the next look for events, with interest that nobody has asked for anew, and each that is ready again would cost a system call.
+pub(super) const BUDGET: usize = 1024;
 
 /// So many operations of this crate's may a task do in one go before it has to let others run.
 const SHARE: u32 = 128;
 
 /// A task that has used its share up counts for so many that were polled: a system call takes longer than a poll that does nothing, and
 /// the loop shall not go without a look for events for as long as a budget of shares takes.
-const EXHAUSTED: usize = 64;
+const EXHAUSTED: usize = 512;
 
 /// A task that is not running now.
 struct Body {
@@ -372,12 +373,10 @@ impl Tasks {
         wakeup
     }
 
-    /// Nothing is blocked on any more. If that has panicked, an observer has not heard of its end.
-    pub(super) fn end_main(&self, lp: &LoopRef) {
+    /// Nothing is blocked on any more; it may have ended by a panic.
+    pub(super) fn end_main(&self) {
         self.main.set(None);
-        if self.share.take().is_some() && self.is_observed.get() {
-            lp.end_part();
-        }
+        self.share.set(None);
     }
 
     /// Lets a task from this place run, within its share.
@@ -403,6 +402,10 @@ impl Tasks {
 
     pub(crate) fn set_observed(&self, is_observed: bool) {
         self.is_observed.set(is_observed);
+    }
+
+    pub(crate) fn is_observed(&self) -> bool {
+        self.is_observed.get()
     }
 
     pub(crate) fn has_unfinished(&self) -> bool {

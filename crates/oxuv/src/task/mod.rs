@@ -23,11 +23,11 @@
 //! # When tasks run
 //!
 //! A task that is woken goes to the end of a queue, which is worked off twice a turn: in the prepare phase, before the loop
-//! waits for events, and in the check phase, when these were worked off. What timers wake runs in the one, what I/O wakes in the
-//! other, without another wait in between. Each time at most 128 tasks are polled; as long as there are more, the loop looks for
-//! events without waiting for them. So tasks starve neither timers nor I/O, and these do not starve tasks. A task that always
-//! finds something to do is made to give way after 128 operations of this crate, and counts for 64 then: the loop looks for events at
-//! least each 512 operations.
+//! waits for events, and in the check phase, when these were worked off. What timers wake runs in the one, what I/O wakes in
+//! the other, without another wait in between. Each time at most 1024 tasks are polled, as many as one wait wakes; as long as
+//! there are more, the loop looks for events without waiting for them. So tasks starve neither timers nor I/O, and these do not
+//! starve tasks. A task that always finds something to do is made to give way after 128 operations of this crate, and counts
+//! for 512 then: of such tasks the loop looks for events at least each 512 operations.
 //!
 //! What is [blocked on](crate::Loop::block_on) stands in the same queue.
 //!
@@ -39,8 +39,8 @@
 //! A task that has not ended is among [what keeps the loop alive](LoopRef::why_alive), with the file and the line where it was spawned
 //! or blocked on. If the loop is [observed](crate::observe), each poll of a task is a callback of its own there
 //! ([`CallbackKind::Task`](crate::observe::CallbackKind::Task)) from that place, whose time and name are told if it is slow. Handles and jobs
-//! are from where the program asks for them; what a method makes that has not been told who called it, such as the connection that an
-//! `accept` gives, is from where its task was spawned.
+//! are from where the program asks for them; what is made without a call of the program's, such as the timer of a
+//! sleep when that is first polled, is from where its task was spawned.
 //!
 //! # Wakers
 //!

@@ -85,6 +85,7 @@ impl OwnAlarm {
     fn new(owner: &LoopRef) -> Result<OwnAlarm> {
         let spare = owner.0.alarms.0.borrow_mut().pop();
         if let Some(bell) = spare {
+            bell.timer.say_made_again();
             return Ok(OwnAlarm(bell));
         }
         let timer = Timer::new(owner)?;
