@@ -78,7 +78,8 @@ fn turns_and_callbacks_are_spans_around_what_the_program_tells() {
         let timer = Timer::new(&lp).unwrap();
         lp.observe(Settings { tracing: true, ..Settings::default() }).unwrap();
         timer
-            .start(Duration::from_millis(5), |timer| {
+            // Long enough that it is not due before the first turn, however busy the machine is.
+            .start(Duration::from_millis(200), |timer| {
                 info!(target: "program", "a timer");
                 timer.close().unwrap();
             })
