@@ -78,7 +78,7 @@ pub trait Observer<U>: fmt::Debug {
 
     /// Within the callback under way, whose depth this is, or by 0 outside of the run, another one begins that the front calls: of several
     /// that are one to the loop. What was told of before it is over.
-    fn part_begun(&mut self, kind: CallbackKind, origin: &str, depth: u32, at: u64) {
+    fn part_begun(&mut self, kind: CallbackKind, origin: &dyn fmt::Display, depth: u32, at: u64) {
         let _ = (kind, origin, depth, at);
     }
 
@@ -162,7 +162,7 @@ impl Told {
 /// What a callback tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-#[allow(missing_docs)] // They are those of `Event`, but for the last two.
+#[allow(missing_docs)] // They are those of `Event`, but for the last three.
 pub enum CallbackKind {
     Timer,
     Idle,
@@ -187,15 +187,17 @@ pub enum CallbackKind {
     Immediate,
     /// The main part of a script, before the loop runs.
     Script,
+    /// A poll of one of a front's tasks, several of which may be one prepare or check callback to the loop.
+    Task,
 }
 
 impl CallbackKind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [CallbackKind; 21] = {
+    pub const ALL: [CallbackKind; 22] = {
         use CallbackKind::*;
         [
             Timer, Idle, Prepare, Check, Async, Signal, Poll, Connection, Read, Connect, Write, Receive, Send,
-            Shutdown, Job, Exit, FsEvent, FsPoll, Close, Immediate, Script,
+            Shutdown, Job, Exit, FsEvent, FsPoll, Close, Immediate, Script, Task,
         ]
     };
 
@@ -223,6 +225,7 @@ impl CallbackKind {
             "close",
             "immediate",
             "script",
+            "task",
         ];
         NAMES[self as usize]
     }
@@ -344,7 +347,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Tells the observer that a callback begins which is the front's own, within one of the loop's or outside of a run.
-    pub fn begin_part(&mut self, kind: CallbackKind, origin: &str) {
+    pub fn begin_part(&mut self, kind: CallbackKind, origin: &dyn fmt::Display) {
         if let Some(Observing { observer, .. }) = &mut self.observing {
             observer.part_begun(kind, origin, self.turn.told.callbacks, self.kernel.now());
         }

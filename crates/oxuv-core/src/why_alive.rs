@@ -34,6 +34,10 @@ bitflags::bitflags! {
         const CLOSING = 0x100;
         /// A job waits for a thread, runs, or is to be told of.
         const WORKING = 0x200;
+        /// A task of the front's waits to be woken, or for its turn.
+        const WAITING = 0x400;
+        /// A task of the front's is being polled.
+        const RUNNING = 0x800;
     }
 }
 
@@ -71,11 +75,11 @@ pub enum Why {
 /// A handle or a request that keeps a loop alive, or open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alive<U> {
-    /// The handle; `None` for a job.
+    /// The handle; `None` for a job or a task.
     pub key: Option<Key>,
-    /// Its kind; [`Kind::None`] for a job.
+    /// Its kind; [`Kind::None`] for a job or a task.
     pub kind: Kind,
-    /// The front's value of the handle or of the job.
+    /// The front's value of the handle or of the job; of a task, what that says.
     pub user: U,
     /// What it does.
     pub doing: Doing,
@@ -99,6 +103,7 @@ impl<U> fmt::Display for Alive<U> {
         let milliseconds = |nanoseconds: u64| nanoseconds as f64 / 1e6;
         match self.key {
             Some(key) => write!(f, "{} {}: {}", self.kind.name(), key.index(), self.doing)?,
+            None if self.is_task() => write!(f, "task: {}", self.doing)?,
             None => write!(f, "job: {}", self.doing)?,
         }
         if let Some(due_in) = self.due_in {
@@ -198,6 +203,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 }
 
 impl<U> Alive<U> {
+    /// A task, of which only its front knows.
+    pub fn task(user: U, is_running: bool) -> Alive<U> {
+        let doing = if is_running { Doing::RUNNING } else { Doing::WAITING };
+        Alive { doing, ..Alive::nothing(user) }
+    }
+
+    /// Whether it is a task.
+    pub fn is_task(&self) -> bool {
+        self.doing.intersects(Doing::WAITING | Doing::RUNNING)
+    }
+
     fn nothing(user: U) -> Alive<U> {
         let (kind, doing) = (Kind::None, Doing::empty());
         let (descriptor, local, peer, due_in, repeat, number) = (None, None, None, None, None, None);

@@ -150,3 +150,25 @@ fn a_callback_that_panics_leaves_no_span_entered() {
     let left = lines[..after].iter().filter(|line| line.starts_with("out of callback")).count();
     assert_eq!((entered, left), (1, 1), "{lines:?}");
 }
+
+#[test]
+fn each_poll_of_a_task_is_a_span_around_what_the_task_tells() {
+    let notes = Notes::default();
+    let line = line!() + 4;
+    tracing::subscriber::with_default(notes.clone(), || {
+        let lp = Loop::new().unwrap();
+        lp.observe(Settings { tracing: true, ..Settings::default() }).unwrap();
+        let task = lp.spawn_local(async {
+            info!(target: "program", "first");
+            oxuv::task::yield_now().await;
+            info!(target: "program", "second");
+        });
+        lp.run(Mode::Default).unwrap();
+        assert!(task.is_finished());
+    });
+    let lines = notes.lines.lock().unwrap();
+    let within: Vec<_> = lines.windows(3).filter(|lines| lines[1].starts_with("program message=")).collect();
+    let (into, out) = ("into callback kind=\"task\" ", "out of callback kind=\"task\" ");
+    assert!(within.len() == 2 && within.iter().all(|lines| lines[0].starts_with(into) && lines[2].starts_with(out)));
+    assert!(within[0][0].ends_with(&format!("{}:{line}\"", file!())), "{lines:#?}");
+}

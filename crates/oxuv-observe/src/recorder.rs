@@ -1,6 +1,7 @@
 //! The observer.
 
 use std::fmt;
+use std::io::Write;
 use std::time::Duration;
 
 use oxuv_core::{Alive, CallbackKind, Event, Key, Metrics, ObservedJob as Job, Observer, Phase, Wait, Why};
@@ -21,6 +22,11 @@ pub trait Origins<U> {
 
     /// Writes where the callback of this event, which is about to begin, is from: a file and a line, or a symbol.
     fn origin(&mut self, event: &Event<U>, to: &mut Vec<u8>);
+
+    /// Adds a line for each of what keeps the loop alive, or open, of which only the front knows.
+    fn others(&mut self, why: Why, at: u64, to: &mut Vec<String>) {
+        let _ = (why, at, to);
+    }
 
     /// A handle was made at this time; the program is in the call that makes it.
     fn handle_made(&mut self, key: Key, at: u64) {
@@ -214,6 +220,10 @@ impl<U> Recorder<U> {
     /// The part under way is over, if there is one.
     fn close_part(&mut self, at: u64) {
         if let Some(part) = self.part.take() {
+            #[cfg(feature = "tracing")]
+            if let Some(spans) = &mut self.spans {
+                spans.part_ended();
+            }
             self.close(part, false, at);
         }
     }
@@ -304,7 +314,7 @@ impl<U> Observer<U> for Recorder<U> {
         }
     }
 
-    fn part_begun(&mut self, kind: CallbackKind, origin: &str, depth: u32, at: u64) {
+    fn part_begun(&mut self, kind: CallbackKind, origin: &dyn fmt::Display, depth: u32, at: u64) {
         if let Some(tally) = &mut self.tally {
             tally.part_begun(kind, depth, at);
         }
@@ -313,8 +323,15 @@ impl<U> Observer<U> for Recorder<U> {
             self.levels[outer].has_parts = true;
         }
         self.origin.clear();
-        self.origin.extend_from_slice(origin.as_bytes());
+        if self.wants_origins {
+            // Writing to memory does not fail.
+            let _ = write!(self.origin, "{origin}");
+        }
         self.part = Some(self.open(kind, None, true, at));
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &mut self.spans {
+            spans.part_begun(depth as usize, kind, &short(&self.origin));
+        }
     }
 
     fn part_ended(&mut self, at: u64) {
@@ -362,7 +379,10 @@ impl<U> Observer<U> for Recorder<U> {
 
     fn keeper(&mut self, why: Why, keeper: Option<&Alive<U>>, at: u64) {
         let Some(inquiry) = &self.settings.inquiry else { return };
-        let Some(keeper) = keeper else { return inquiry.answer(why, std::mem::take(&mut self.keepers)) };
+        let Some(keeper) = keeper else {
+            self.origins.others(why, at, &mut self.keepers);
+            return inquiry.answer(why, std::mem::take(&mut self.keepers));
+        };
         let mut line = keeper.to_string();
         self.origins.describe(keeper, at, &mut line);
         self.keepers.push(line);

@@ -2,31 +2,57 @@
 
 use oxuv_core::{CallbackKind, ObservedJob as Job, Wait};
 use tracing::span::EnteredSpan;
-use tracing::{debug_span, trace, trace_span};
+use tracing::{Span, debug_span, trace, trace_span};
 
-/// The spans that are entered, the outermost first: turns, and callbacks within them, which may run the loop.
+/// The spans that are entered, the outermost first: turns, callbacks within them, parts of these, and the turns of a run in one. Each has
+/// its place in that order.
 #[derive(Debug, Default)]
-pub(crate) struct Spans(Vec<(usize, EnteredSpan)>);
+pub(crate) struct Spans {
+    entered: Vec<(usize, EnteredSpan)>,
+    /// The place of the part under way.
+    part: Option<usize>,
+}
+
+/// The place of a turn in a callback of this depth or, by 0, in none.
+fn turn(depth: usize) -> usize {
+    3 * depth
+}
+
+fn callback(depth: usize) -> usize {
+    3 * depth - 2
+}
+
+/// The place of a part of the callback of this depth, or of none.
+fn part(depth: usize) -> usize {
+    (3 * depth).saturating_sub(1)
+}
 
 impl Spans {
-    /// A turn begins, in a callback of this depth or, by 0, in none.
     pub(crate) fn turn_begun(&mut self, depth: usize, number: u64) {
-        self.leave(2 * depth);
-        self.0.push((2 * depth, trace_span!(target: "oxuv", "turn", number).entered()));
+        self.enter(turn(depth), || trace_span!(target: "oxuv", "turn", number));
     }
 
     pub(crate) fn callback_begun(&mut self, depth: usize, kind: CallbackKind, handle: Option<usize>, origin: &str) {
-        self.leave(2 * depth - 1);
-        let span = debug_span!(target: "oxuv", "callback", kind = kind.name(), handle, origin);
-        self.0.push((2 * depth - 1, span.entered()));
+        self.enter(callback(depth), || debug_span!(target: "oxuv", "callback", kind = kind.name(), handle, origin));
     }
 
     pub(crate) fn callback_ended(&mut self, depth: usize) {
-        self.leave(2 * depth - 1);
+        self.leave(callback(depth));
+    }
+
+    pub(crate) fn part_begun(&mut self, depth: usize, kind: CallbackKind, origin: &str) {
+        self.enter(part(depth), || debug_span!(target: "oxuv", "callback", kind = kind.name(), origin));
+        self.part = Some(part(depth));
+    }
+
+    pub(crate) fn part_ended(&mut self) {
+        if let Some(place) = self.part {
+            self.leave(place);
+        }
     }
 
     pub(crate) fn run_ended(&mut self, depth: usize) {
-        self.leave(2 * depth);
+        self.leave(turn(depth));
     }
 
     pub(crate) fn waited(&self, wait: &Wait) {
@@ -41,10 +67,16 @@ impl Spans {
         trace!(target: "oxuv", lane, queued, microseconds, "job");
     }
 
-    /// Leaves what is entered at this depth, or deeper.
-    fn leave(&mut self, depth: usize) {
-        while self.0.last().is_some_and(|(entered, _)| *entered >= depth) {
-            self.0.pop();
+    fn enter(&mut self, place: usize, span: impl FnOnce() -> Span) {
+        self.leave(place);
+        self.entered.push((place, span().entered()));
+    }
+
+    /// Leaves what is entered at this place, or within that.
+    fn leave(&mut self, place: usize) {
+        self.part.take_if(|part| *part >= place);
+        while self.entered.last().is_some_and(|(entered, _)| *entered >= place) {
+            self.entered.pop();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The observer that counts: what it does at each callback is a few additions.
 
+use std::fmt;
 use std::sync::Arc;
 
 use oxuv_core::{CallbackKind, Event, Metrics, ObservedJob as Job, Observer, Phase, Wait};
@@ -118,7 +119,7 @@ impl<U> Observer<U> for Tally {
         self.callback_ended(kind, begun, at);
     }
 
-    fn part_begun(&mut self, kind: CallbackKind, _: &str, depth: u32, at: u64) {
+    fn part_begun(&mut self, kind: CallbackKind, _: &dyn fmt::Display, depth: u32, at: u64) {
         self.part_begun(kind, depth, at);
     }
 

@@ -69,6 +69,7 @@ impl DirEntry {
 ///
 /// # Errors
 /// To the closure: ENOENT, EACCES, EISDIR, ENOMEM.
+#[track_caller]
 pub fn read(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -82,6 +83,7 @@ pub fn read(
 ///
 /// # Errors
 /// To the closure: ENOENT, EACCES, EISDIR, ENOSPC.
+#[track_caller]
 pub fn write(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -102,6 +104,7 @@ pub fn write(
 /// # Errors
 /// To the closure: ENOENT, ENOTDIR, EACCES.
 #[doc(alias = "uv_fs_scandir")]
+#[track_caller]
 pub fn read_dir(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -136,6 +139,7 @@ pub fn read_dir(
 ///
 /// # Errors
 /// To the closure: what `work` returns. It must not panic: a panic goes on in the loop.
+#[track_caller]
 pub fn work<T: Send + 'static>(
     owner: &LoopRef,
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -145,6 +149,7 @@ pub fn work<T: Send + 'static>(
 }
 
 /// Submits what is quick as a rule.
+#[track_caller]
 fn ask<T: Send + 'static>(
     owner: &LoopRef,
     work: impl FnOnce() -> Result<T> + Send + 'static,

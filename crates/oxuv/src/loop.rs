@@ -140,10 +140,11 @@ impl Loop {
     /// Whether everything of the loop has come to its end.
     ///
     /// # Errors
-    /// EBUSY while it has a handle, even an inactive, unreferenced or closing one, or a request.
+    /// EBUSY while it has a handle, even an inactive, unreferenced or closing one, a request, or a task that has not ended.
     #[doc(alias = "uv_loop_close")]
     pub fn check_closable(&self) -> Result<()> {
-        self.0.0.with(|core| core.check_closable())
+        self.0.0.with(|core| core.check_closable())?;
+        if self.0.0.tasks.has_unfinished() { Err(Errno::EBUSY) } else { Ok(()) }
     }
 }
 

@@ -23,7 +23,6 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::io::Write;
-use std::panic::Location;
 use std::path::Path;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -33,6 +32,7 @@ use oxuv_observe::{Origins, observer};
 
 use crate::callbacks::Callbacks;
 use crate::loop_::{Core, Inner};
+use crate::task::here::{Site, site_of};
 use crate::{LoopRef, Result};
 
 pub use oxuv_core::{Alive as Keeper, CallbackKind, Doing, Metrics, Why};
@@ -44,9 +44,9 @@ pub use oxuv_observe::{
 /// Something that keeps a loop from ending.
 #[derive(Debug, Clone)]
 pub struct Alive {
-    /// The handle or job, and what it does.
+    /// The handle, job or task, and what it does.
     pub keeper: Keeper<u32>,
-    /// Where in the program it was made.
+    /// Where in the program it was made; a task, where it was spawned or blocked on.
     pub origin: String,
     /// How long it has been there, by the loop's time.
     pub age: Duration,
@@ -89,7 +89,9 @@ impl LoopRef {
     /// EINVAL when the loop is gone; EBUSY in an observer's closure.
     pub fn observe(&self, settings: Settings) -> Result<()> {
         let observer = observer(settings, Box::new(Places::of(&self.0)));
+        let is_observed = observer.is_some();
         let before = self.0.with(|core| Ok(core.observe(observer)))?;
+        self.0.tasks.set_observed(is_observed);
         // What its closures own may call the loop when it is dropped.
         drop(before);
         Ok(())
@@ -113,7 +115,7 @@ impl LoopRef {
     pub fn begin_part(&self, kind: CallbackKind, origin: &str) {
         // Without a loop there is nobody to tell.
         let _ = self.0.with(|core| {
-            core.begin_part(kind, origin);
+            core.begin_part(kind, &origin);
             Ok(())
         });
     }
@@ -126,13 +128,14 @@ impl LoopRef {
         });
     }
 
-    /// What keeps [`Loop::run`](crate::Loop::run) from returning: handles in the order in which they were made, then jobs.
+    /// What keeps [`Loop::run`](crate::Loop::run) from returning: handles in the order in which they were made, then jobs, then
+    /// [tasks](crate::task) that have not ended. Those timers of a task that it sleeps by are not told besides.
     pub fn why_alive(&self) -> Vec<Alive> {
         self.keepers(|core, keepers| core.why_alive(|keeper| keepers.push(keeper)))
     }
 
     /// What keeps the loop from being closed, so that [`Loop::check_closable`](crate::Loop::check_closable) says EBUSY: all
-    /// handles, also those that do nothing, then jobs.
+    /// handles, also those that do nothing, then jobs, then tasks.
     pub fn why_open(&self) -> Vec<Alive> {
         self.keepers(|core, keepers| core.why_open(|keeper| keepers.push(keeper)))
     }
@@ -151,7 +154,8 @@ impl LoopRef {
             let origin = made.map(|made| made.to_string()).unwrap_or_default();
             Alive { keeper, origin, age }
         };
-        keepers.into_iter().map(alive).collect()
+        let tasks = self.0.tasks.unfinished().into_iter().map(|task| task.alive(now));
+        keepers.into_iter().map(alive).chain(tasks).collect()
     }
 }
 
@@ -171,15 +175,42 @@ impl Place {
 /// Where something comes from.
 #[derive(Debug, Clone)]
 enum Origin {
-    Location(&'static Location<'static>),
+    Location(Site),
     Said(Rc<str>),
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.origin {
-            Origin::Location(location) => write!(f, "{}:{}", location.file(), location.line()),
+            Origin::Location(location) => FileAndLine(location).fmt(f),
             Origin::Said(text) => f.write_str(text),
+        }
+    }
+}
+
+/// A place in a program, as it is told.
+pub(crate) struct FileAndLine(pub(crate) Site);
+
+impl fmt::Display for FileAndLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0.file(), self.0.line())
+    }
+}
+
+/// A task that has not ended.
+pub(crate) struct Unfinished {
+    pub(crate) site: Site,
+    /// Since when it is there, by the loop's time.
+    pub(crate) since: u64,
+    pub(crate) is_running: bool,
+}
+
+impl Unfinished {
+    fn alive(&self, now: u64) -> Alive {
+        Alive {
+            keeper: Keeper::task(0, self.is_running),
+            origin: FileAndLine(self.site).to_string(),
+            age: Duration::from_nanos(now.saturating_sub(self.since)),
         }
     }
 }
@@ -193,13 +224,14 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(crate) fn set(&self, index: usize, location: &'static Location<'static>, at: u64) {
+    pub(crate) fn set(&self, index: usize, location: Site, at: u64) {
         let mut places = self.places.borrow_mut();
         if index >= places.len() {
             places.resize(index + 1, None);
         }
         let said = self.said.borrow();
-        let origin = said.as_ref().map_or(Origin::Location(location), |said| Origin::Said(Rc::clone(said)));
+        let origin =
+            said.as_ref().map_or_else(|| Origin::Location(site_of(location)), |said| Origin::Said(Rc::clone(said)));
         places[index] = Some(Place { origin, at });
     }
 
@@ -238,6 +270,12 @@ impl Origins<u32> for OfLoop {
         let Some(inner) = self.0.upgrade() else { return };
         if let Some(place) = inner.callbacks.place(keeper.key, Some(keeper.user)) {
             let _ = write_made(to, place.age(at), &place);
+        }
+    }
+
+    fn others(&mut self, _: Why, at: u64, to: &mut Vec<String>) {
+        if let Some(inner) = self.0.upgrade() {
+            to.extend(inner.tasks.unfinished().iter().map(|task| task.alive(at).to_string()));
         }
     }
 }

@@ -47,6 +47,7 @@ impl Job for FileJob {
 }
 
 /// Submits a call. `result` makes what `done` hears of what it has found.
+#[track_caller]
 pub(super) fn call<T: 'static>(
     owner: &LoopRef,
     call: Call,

@@ -85,6 +85,7 @@ impl OpenOptions {
     /// # Errors
     /// EINVAL for options that do not go together. To the closure: ENOENT, EACCES, EEXIST, EISDIR, EMFILE.
     #[doc(alias = "uv_fs_open")]
+    #[track_caller]
     pub fn open(
         &self,
         owner: &LoopRef,
@@ -167,6 +168,7 @@ impl File {
     ///
     /// # Errors
     /// To the closure: ENOENT, EACCES, EMFILE.
+    #[track_caller]
     pub fn open(
         owner: &LoopRef,
         path: impl AsRef<Path>,
@@ -179,6 +181,7 @@ impl File {
     ///
     /// # Errors
     /// To the closure: ENOENT, EACCES, EISDIR, EMFILE, ENOSPC.
+    #[track_caller]
     pub fn create(
         owner: &LoopRef,
         path: impl AsRef<Path>,
@@ -193,6 +196,7 @@ impl File {
     /// # Errors
     /// EINVAL for a `room` without capacity. To the closure: EISDIR, EBADF, EAGAIN, EIO.
     #[doc(alias = "uv_fs_read")]
+    #[track_caller]
     pub fn read(&self, room: Vec<u8>, done: impl FnOnce(&File, Result<Vec<u8>>) + 'static) -> Result<Request> {
         self.read_somewhere(room, None, done)
     }
@@ -202,6 +206,7 @@ impl File {
     /// # Errors
     /// As [`File::read`]; to the closure ESPIPE where there is no position.
     #[doc(alias = "uv_fs_read")]
+    #[track_caller]
     pub fn read_at(
         &self,
         room: Vec<u8>,
@@ -211,6 +216,7 @@ impl File {
         self.read_somewhere(room, Some(offset), done)
     }
 
+    #[track_caller]
     fn read_somewhere(
         &self,
         mut room: Vec<u8>,
@@ -230,6 +236,7 @@ impl File {
     /// # Errors
     /// To the closure: ENOSPC, EDQUOT, EFBIG, EBADF, EIO, EPIPE. A part may be written then.
     #[doc(alias = "uv_fs_write")]
+    #[track_caller]
     pub fn write(
         &self,
         bytes: impl AsRef<[u8]> + Send + 'static,
@@ -243,6 +250,7 @@ impl File {
     /// # Errors
     /// As [`File::write`]; to the closure ESPIPE where there is no position.
     #[doc(alias = "uv_fs_write")]
+    #[track_caller]
     pub fn write_at(
         &self,
         bytes: impl AsRef<[u8]> + Send + 'static,
@@ -252,6 +260,7 @@ impl File {
         self.write_somewhere(Box::new(bytes), Some(offset), done)
     }
 
+    #[track_caller]
     fn write_somewhere(
         &self,
         bytes: Box<dyn AsRef<[u8]> + Send>,
@@ -267,6 +276,7 @@ impl File {
     /// # Errors
     /// To the closure: EBADF.
     #[doc(alias = "uv_fs_fstat")]
+    #[track_caller]
     pub fn metadata(&self, done: impl FnOnce(&File, Result<Metadata>) + 'static) -> Result<Request> {
         self.call(Call::FileMetadata(Arc::clone(&self.fd)), call::metadata, done)
     }
@@ -276,6 +286,7 @@ impl File {
     /// # Errors
     /// EFBIG, also to the closure; to that EINVAL when it is not open to be written.
     #[doc(alias = "uv_fs_ftruncate")]
+    #[track_caller]
     pub fn set_len(&self, length: u64, done: impl FnOnce(&File, Result<()>) + 'static) -> Result<Request> {
         let length = i64::try_from(length).map_err(|_| Errno::EFBIG)?;
         self.call(Call::Truncate(Arc::clone(&self.fd), length), call::nothing, done)
@@ -286,6 +297,7 @@ impl File {
     /// # Errors
     /// To the closure: EPERM, EROFS.
     #[doc(alias = "uv_fs_fchmod")]
+    #[track_caller]
     pub fn set_permissions(&self, mode: u32, done: impl FnOnce(&File, Result<()>) + 'static) -> Result<Request> {
         self.ask(move |fd| system::set_file_mode(fd, mode), done)
     }
@@ -295,6 +307,7 @@ impl File {
     /// # Errors
     /// To the closure: EPERM, EACCES, EROFS.
     #[doc(alias = "uv_fs_futime")]
+    #[track_caller]
     pub fn set_times(
         &self,
         accessed: NewTime,
@@ -309,6 +322,7 @@ impl File {
     /// # Errors
     /// To the closure: EIO, ENOSPC, EDQUOT; EINVAL for what is on no disk.
     #[doc(alias = "uv_fs_fsync")]
+    #[track_caller]
     pub fn sync_all(&self, done: impl FnOnce(&File, Result<()>) + 'static) -> Result<Request> {
         self.call(Call::SyncAll(Arc::clone(&self.fd)), call::nothing, done)
     }
@@ -318,6 +332,7 @@ impl File {
     /// # Errors
     /// As [`File::sync_all`].
     #[doc(alias = "uv_fs_fdatasync")]
+    #[track_caller]
     pub fn sync_data(&self, done: impl FnOnce(&File, Result<()>) + 'static) -> Result<Request> {
         self.call(Call::SyncData(Arc::clone(&self.fd)), call::nothing, done)
     }
@@ -328,11 +343,13 @@ impl File {
     /// # Errors
     /// To the closure: EIO, ENOSPC, EDQUOT when something written before is lost.
     #[doc(alias = "uv_fs_close")]
+    #[track_caller]
     pub fn close(self, done: impl FnOnce(&LoopRef, Result<()>) + 'static) -> Result<Request> {
         let File { owner, fd } = self;
         call(&owner, Call::Close(Arc::into_inner(fd)), call::nothing, done)
     }
 
+    #[track_caller]
     fn call<T: 'static>(
         &self,
         what: Call,
@@ -343,6 +360,7 @@ impl File {
         call(&self.owner, what, result, move |_, answer| done(&file, answer))
     }
 
+    #[track_caller]
     fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(BorrowedFd<'_>) -> Result<T> + Send + 'static,

@@ -16,6 +16,7 @@ use crate::{LoopRef, Request, Result};
 /// # Errors
 /// To the closure: ENOENT, EACCES, ENOTDIR, ELOOP.
 #[doc(alias = "uv_fs_stat")]
+#[track_caller]
 pub fn metadata(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -30,6 +31,7 @@ pub fn metadata(
 /// # Errors
 /// To the closure: ENOENT, EACCES, ENOTDIR.
 #[doc(alias = "uv_fs_lstat")]
+#[track_caller]
 pub fn symlink_metadata(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -44,6 +46,7 @@ pub fn symlink_metadata(
 /// # Errors
 /// To the closure: EEXIST, ENOENT, EACCES, ENOSPC.
 #[doc(alias = "uv_fs_mkdir")]
+#[track_caller]
 pub fn create_dir(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -58,6 +61,7 @@ pub fn create_dir(
 /// # Errors
 /// To the closure: ENOTEMPTY, ENOENT, ENOTDIR, EACCES, EBUSY.
 #[doc(alias = "uv_fs_rmdir")]
+#[track_caller]
 pub fn remove_dir(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -72,6 +76,7 @@ pub fn remove_dir(
 /// # Errors
 /// To the closure: ENOENT, EACCES, EPERM, EISDIR.
 #[doc(alias = "uv_fs_unlink")]
+#[track_caller]
 pub fn remove_file(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -86,6 +91,7 @@ pub fn remove_file(
 /// # Errors
 /// To the closure: EXDEV, ENOENT, EACCES, ENOTEMPTY, EISDIR, ENOTDIR.
 #[doc(alias = "uv_fs_rename")]
+#[track_caller]
 pub fn rename(
     owner: &LoopRef,
     from: impl AsRef<Path>,
@@ -102,6 +108,7 @@ pub fn rename(
 /// # Errors
 /// To the closure: EEXIST, ENOENT, EACCES, EISDIR, ENOSPC; as `flags` say.
 #[doc(alias = "uv_fs_copyfile")]
+#[track_caller]
 pub fn copy(
     owner: &LoopRef,
     from: impl AsRef<Path>,
@@ -119,6 +126,7 @@ pub fn copy(
 /// # Errors
 /// To the closure: EEXIST, EXDEV, ENOENT, EPERM, EMLINK.
 #[doc(alias = "uv_fs_link")]
+#[track_caller]
 pub fn hard_link(
     owner: &LoopRef,
     original: impl AsRef<Path>,
@@ -135,6 +143,7 @@ pub fn hard_link(
 /// # Errors
 /// To the closure: EEXIST, ENOENT, EACCES.
 #[doc(alias = "uv_fs_symlink")]
+#[track_caller]
 pub fn symlink(
     owner: &LoopRef,
     original: impl AsRef<Path>,
@@ -151,6 +160,7 @@ pub fn symlink(
 /// # Errors
 /// To the closure: EINVAL when it is none; ENOENT, EACCES.
 #[doc(alias = "uv_fs_readlink")]
+#[track_caller]
 pub fn read_link(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -165,6 +175,7 @@ pub fn read_link(
 /// # Errors
 /// To the closure: ENOENT, EACCES, ELOOP, ENOTDIR.
 #[doc(alias = "uv_fs_realpath")]
+#[track_caller]
 pub fn canonicalize(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -179,6 +190,7 @@ pub fn canonicalize(
 /// # Errors
 /// To the closure: EPERM, ENOENT, EROFS.
 #[doc(alias = "uv_fs_chmod")]
+#[track_caller]
 pub fn set_permissions(
     owner: &LoopRef,
     path: impl AsRef<Path>,
@@ -194,6 +206,7 @@ pub fn set_permissions(
 /// # Errors
 /// To the closure: EPERM, EACCES, ENOENT, EROFS.
 #[doc(alias = "uv_fs_utime")]
+#[track_caller]
 pub fn set_times(
     owner: &LoopRef,
     path: impl AsRef<Path>,

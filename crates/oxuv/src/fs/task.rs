@@ -40,12 +40,11 @@ macro_rules! of_paths {
         ///
         /// # Errors
         /// Those of that.
-        pub async fn $name($($argument: $kind),*) -> io::Result<$result> {
-            let owner = here::current();
-            answer(|teller| {
-                super::$name(&owner, $($argument,)* move |_, result| teller.tell(result)).map(Some)
+        #[track_caller]
+        pub fn $name($($argument: $kind),*) -> impl Future<Output = io::Result<$result>> {
+            answer(move |teller| {
+                super::$name(&here::current(), $($argument,)* move |_, result| teller.tell(result)).map(Some)
             })
-            .await
         }
     )*};
 }
@@ -91,8 +90,10 @@ of_paths! {
 ///
 /// # Errors
 /// As [`read`]; `InvalidData` when it is not UTF-8.
-pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
-    String::from_utf8(read(path).await?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+#[track_caller]
+pub fn read_to_string(path: impl AsRef<Path>) -> impl Future<Output = io::Result<String>> {
+    let bytes = read(path);
+    async move { String::from_utf8(bytes.await?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)) }
 }
 
 impl OpenOptions {
@@ -105,11 +106,17 @@ impl OpenOptions {
     ///
     /// # Panics
     /// When it is polled and no loop runs on this thread.
-    pub async fn open_async(&self, path: impl AsRef<Path>) -> io::Result<File> {
-        let owner = here::current();
-        let file = answer(|teller| self.open(&owner, path, move |_, opened| teller.tell(opened)).map(Some)).await?;
-        Ok(File { file, at: 0, busy: None })
+    #[track_caller]
+    pub fn open_async(&self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> {
+        open(self.clone(), path)
     }
+}
+
+#[track_caller]
+fn open(options: OpenOptions, path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> {
+    let file =
+        answer(move |teller| options.open(&here::current(), path, move |_, opened| teller.tell(opened)).map(Some));
+    async move { Ok(File { file: file.await?, at: 0, busy: None }) }
 }
 
 /// An open file. It has a place at which it is read and written as a stream ([`futures_io::AsyncRead`], [`futures_io::AsyncWrite`],
@@ -143,8 +150,9 @@ impl File {
     ///
     /// # Errors
     /// ENOENT, EACCES, EMFILE.
-    pub async fn open(path: impl AsRef<Path>) -> io::Result<File> {
-        OpenOptions::new().read(true).open_async(path).await
+    #[track_caller]
+    pub fn open(path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> {
+        open(OpenOptions::new().read(true).clone(), path)
     }
 
     /// Opens a file to be written: a new one, or with nothing of what was in it.
@@ -153,8 +161,9 @@ impl File {
     ///
     /// # Errors
     /// EACCES, EISDIR, EMFILE, ENOSPC.
-    pub async fn create(path: impl AsRef<Path>) -> io::Result<File> {
-        OpenOptions::new().write(true).create(true).truncate(true).open_async(path).await
+    #[track_caller]
+    pub fn create(path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> {
+        open(OpenOptions::new().write(true).create(true).truncate(true).clone(), path)
     }
 
     /// Reads into the memory that `room` has, from that place on, and gives it back with what was read; nothing at the end of the file.
@@ -163,8 +172,9 @@ impl File {
     ///
     /// # Errors
     /// As [`fs::File::read_at`](super::File::read_at).
-    pub async fn read_at(&self, room: Vec<u8>, offset: u64) -> io::Result<Vec<u8>> {
-        answer(|teller| self.file.read_at(room, offset, move |_, read| teller.tell(read)).map(Some)).await
+    #[track_caller]
+    pub fn read_at(&self, room: Vec<u8>, offset: u64) -> impl Future<Output = io::Result<Vec<u8>>> {
+        answer(move |teller| self.file.read_at(room, offset, move |_, read| teller.tell(read)).map(Some))
     }
 
     /// Writes all of `bytes` at that place.
@@ -173,8 +183,13 @@ impl File {
     ///
     /// # Errors
     /// As [`fs::File::write_at`](super::File::write_at).
-    pub async fn write_at(&self, bytes: impl AsRef<[u8]> + Send + 'static, offset: u64) -> io::Result<()> {
-        answer(|teller| self.file.write_at(bytes, offset, move |_, written| teller.tell(written)).map(Some)).await
+    #[track_caller]
+    pub fn write_at(
+        &self,
+        bytes: impl AsRef<[u8]> + Send + 'static,
+        offset: u64,
+    ) -> impl Future<Output = io::Result<()>> {
+        answer(move |teller| self.file.write_at(bytes, offset, move |_, written| teller.tell(written)).map(Some))
     }
 
     /// What is known of it.
@@ -183,8 +198,9 @@ impl File {
     ///
     /// # Errors
     /// EIO and such.
-    pub async fn metadata(&self) -> io::Result<Metadata> {
-        answer(|teller| self.file.metadata(move |_, found| teller.tell(found)).map(Some)).await
+    #[track_caller]
+    pub fn metadata(&self) -> impl Future<Output = io::Result<Metadata>> {
+        answer(move |teller| self.file.metadata(move |_, found| teller.tell(found)).map(Some))
     }
 
     /// Makes it that long.
@@ -193,8 +209,9 @@ impl File {
     ///
     /// # Errors
     /// EINVAL when it is not open to be written, EFBIG.
-    pub async fn set_len(&self, length: u64) -> io::Result<()> {
-        answer(|teller| self.file.set_len(length, move |_, done| teller.tell(done)).map(Some)).await
+    #[track_caller]
+    pub fn set_len(&self, length: u64) -> impl Future<Output = io::Result<()>> {
+        answer(move |teller| self.file.set_len(length, move |_, done| teller.tell(done)).map(Some))
     }
 
     /// Waits until all that was written is on the disk.
@@ -203,8 +220,9 @@ impl File {
     ///
     /// # Errors
     /// EIO, ENOSPC.
-    pub async fn sync_all(&self) -> io::Result<()> {
-        answer(|teller| self.file.sync_all(move |_, done| teller.tell(done)).map(Some)).await
+    #[track_caller]
+    pub fn sync_all(&self) -> impl Future<Output = io::Result<()>> {
+        answer(move |teller| self.file.sync_all(move |_, done| teller.tell(done)).map(Some))
     }
 
     /// As [`File::sync_all`], without the times of the file.
@@ -213,8 +231,9 @@ impl File {
     ///
     /// # Errors
     /// As that.
-    pub async fn sync_data(&self) -> io::Result<()> {
-        answer(|teller| self.file.sync_data(move |_, done| teller.tell(done)).map(Some)).await
+    #[track_caller]
+    pub fn sync_data(&self) -> impl Future<Output = io::Result<()>> {
+        answer(move |teller| self.file.sync_data(move |_, done| teller.tell(done)).map(Some))
     }
 
     /// Closes it.
@@ -223,8 +242,9 @@ impl File {
     ///
     /// # Errors
     /// What a write met with that had been told as done: EIO, ENOSPC, EDQUOT.
-    pub async fn close(self) -> io::Result<()> {
-        answer(|teller| self.file.close(move |_, closed| teller.tell(closed)).map(Some)).await
+    #[track_caller]
+    pub fn close(self) -> impl Future<Output = io::Result<()>> {
+        answer(move |teller| self.file.close(move |_, closed| teller.tell(closed)).map(Some))
     }
 
     /// The file, for callbacks.

@@ -1,9 +1,12 @@
 //! What can be given for an address.
 
+use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::panic::Location;
 
-use crate::task::{answer, here};
+use crate::task::answer_at;
+use crate::task::here::{self, Site};
 use crate::{Errno, Hints, SocketKind};
 
 /// What stands for addresses, as with the standard library: a [`SocketAddr`], an address and a port, `"host:port"`, `("host", port)`,
@@ -105,15 +108,22 @@ impl<A: Sealed + ?Sized> Sealed for &A {
 ///
 /// # Errors
 /// EINVAL for text without a port; those of [`LoopRef::lookup`](crate::LoopRef::lookup).
-pub async fn lookup_host(address: impl ToSocketAddrs) -> io::Result<Vec<SocketAddr>> {
+#[track_caller]
+pub fn lookup_host(address: impl ToSocketAddrs) -> impl Future<Output = io::Result<Vec<SocketAddr>>> {
+    lookup_host_at(Location::caller(), address)
+}
+
+async fn lookup_host_at(site: Site, address: impl ToSocketAddrs) -> io::Result<Vec<SocketAddr>> {
     let (host, port) = match address.asked()? {
         Asked::Known(addresses) => return Ok(addresses),
         Asked::Named(host, port) => (host, port),
     };
     let owner = here::current();
     let hints = Hints::of(SocketKind::Stream);
-    let found =
-        answer(|teller| owner.lookup(host.as_str(), None, hints, move |_, found| teller.tell(found)).map(Some)).await?;
+    let found = answer_at(site, |teller| {
+        owner.lookup(host.as_str(), None, hints, move |_, found| teller.tell(found)).map(Some)
+    })
+    .await?;
     let with_port = |mut address: SocketAddr| {
         address.set_port(port);
         address
@@ -121,13 +131,14 @@ pub async fn lookup_host(address: impl ToSocketAddrs) -> io::Result<Vec<SocketAd
     Ok(found.addresses.into_iter().map(|found| with_port(found.address)).collect())
 }
 
-/// Tries each of the addresses until one succeeds.
+/// Tries each of the addresses until one succeeds, on behalf of this place.
 pub(super) async fn try_each<T>(
+    site: Site,
     address: impl ToSocketAddrs,
     mut attempt: impl AsyncFnMut(SocketAddr) -> io::Result<T>,
 ) -> io::Result<T> {
     let mut last = None;
-    for address in lookup_host(address).await? {
+    for address in lookup_host_at(site, address).await? {
         match attempt(address).await {
             Ok(done) => return Ok(done),
             Err(error) => last = Some(error),

@@ -1,9 +1,10 @@
 //! TCP for tasks.
 
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
+use std::panic::Location;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
@@ -29,15 +30,16 @@ impl TcpStream {
     ///
     /// # Panics
     /// When no loop runs on this thread.
-    pub async fn connect(address: impl ToSocketAddrs) -> io::Result<TcpStream> {
-        try_each(address, async |address| {
+    #[track_caller]
+    pub fn connect(address: impl ToSocketAddrs) -> impl Future<Output = io::Result<TcpStream>> {
+        let site = Location::caller();
+        try_each(site, address, async move |address| {
             // It is closed if this does not come to its end.
-            let stream = TcpStream::of(Tcp::new(&here::current())?, false);
+            let stream = TcpStream::of(here::made_at(site, || Tcp::new(&here::current()))?, false);
             answer(|teller| stream.as_handle().connect(address, |_, result| teller.tell(result)).map(|()| None))
                 .await?;
             Ok(stream)
         })
-        .await
     }
 
     /// Takes over a connected socket of the standard library's.
@@ -106,9 +108,11 @@ impl TcpListener {
     ///
     /// # Panics
     /// When no loop runs on this thread.
-    pub async fn bind(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
-        try_each(address, async |address| {
-            let handle = Tcp::new(&here::current())?;
+    #[track_caller]
+    pub fn bind(address: impl ToSocketAddrs) -> impl Future<Output = io::Result<TcpListener>> {
+        let site = Location::caller();
+        try_each(site, address, async move |address| {
+            let handle = here::made_at(site, || Tcp::new(&here::current()))?;
             let bound = handle.bind(address).and_then(|()| TcpListener::listen(&handle));
             match bound {
                 Ok(listener) => Ok(listener),
@@ -118,7 +122,6 @@ impl TcpListener {
                 }
             }
         })
-        .await
     }
 
     /// Takes over a bound handle, and has it listen. It is closed with the listener.

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
+use std::panic::Location;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
@@ -43,13 +44,14 @@ impl UdpSocket {
     ///
     /// # Panics
     /// When no loop runs on this thread.
-    pub async fn bind(address: impl ToSocketAddrs) -> io::Result<UdpSocket> {
-        try_each(address, async |address| {
-            let socket = UdpSocket::from_handle(Udp::new(&here::current())?);
+    #[track_caller]
+    pub fn bind(address: impl ToSocketAddrs) -> impl Future<Output = io::Result<UdpSocket>> {
+        let site = Location::caller();
+        try_each(site, address, async move |address| {
+            let socket = UdpSocket::from_handle(here::made_at(site, || Udp::new(&here::current()))?);
             socket.handle.bind(address)?;
             Ok(socket)
         })
-        .await
     }
 
     /// Takes over a handle. It is closed with the socket.
@@ -68,8 +70,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// ENETUNREACH, EADDRNOTAVAIL; EISCONN.
-    pub async fn connect(&self, address: impl ToSocketAddrs) -> io::Result<()> {
-        try_each(address, async |address| Ok(self.handle.connect(address)?)).await
+    #[track_caller]
+    pub fn connect(&self, address: impl ToSocketAddrs) -> impl Future<Output = io::Result<()>> {
+        try_each(Location::caller(), address, async |address| Ok(self.handle.connect(address)?))
     }
 
     /// Sends a datagram to the first of these addresses.

@@ -1,8 +1,9 @@
 //! Unix sockets for tasks.
 
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
+use std::panic::Location;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
@@ -28,10 +29,14 @@ impl UnixStream {
     ///
     /// # Panics
     /// When no loop runs on this thread.
-    pub async fn connect(name: impl Into<PipeName>) -> io::Result<UnixStream> {
-        let stream = UnixStream::of(Pipe::new(&here::current())?, false);
-        answer(|teller| stream.as_handle().connect(name, |_, result| teller.tell(result)).map(|()| None)).await?;
-        Ok(stream)
+    #[track_caller]
+    pub fn connect(name: impl Into<PipeName>) -> impl Future<Output = io::Result<UnixStream>> {
+        let site = Location::caller();
+        async move {
+            let stream = UnixStream::of(here::made_at(site, || Pipe::new(&here::current()))?, false);
+            answer(|teller| stream.as_handle().connect(name, |_, result| teller.tell(result)).map(|()| None)).await?;
+            Ok(stream)
+        }
     }
 
     /// Two that are connected to each other.

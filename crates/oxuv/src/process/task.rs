@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::io;
+use std::panic::Location;
 use std::pin::pin;
 use std::process::{ExitStatus, Output};
 use std::rc::Rc;
@@ -89,8 +90,10 @@ impl Command {
     ///
     /// # Panics
     /// As [`Command::start`].
-    pub async fn status(&mut self) -> io::Result<ExitStatus> {
-        self.start()?.wait().await
+    #[track_caller]
+    pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> {
+        let site = Location::caller();
+        async move { here::made_at(site, || self.start())?.wait().await }
     }
 
     /// Runs the child to its end, and collects what it writes to standard output and error, unless that goes elsewhere. What it
@@ -111,13 +114,17 @@ impl Command {
     ///
     /// # Panics
     /// As [`Command::start`].
-    pub async fn output(&mut self) -> io::Result<Output> {
-        for (stdio, other) in self.stdio.iter_mut().zip([Stdio::null(), Stdio::piped(), Stdio::piped()]) {
-            if matches!(stdio.0, Source::Same) {
-                *stdio = other;
+    #[track_caller]
+    pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> {
+        let site = Location::caller();
+        async move {
+            for (stdio, other) in self.stdio.iter_mut().zip([Stdio::null(), Stdio::piped(), Stdio::piped()]) {
+                if matches!(stdio.0, Source::Same) {
+                    *stdio = other;
+                }
             }
+            here::made_at(site, || self.start())?.wait_with_output().await
         }
-        self.start()?.wait_with_output().await
     }
 }
 

@@ -1,8 +1,9 @@
 //! Signals for tasks.
 
 use std::cell::RefCell;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -62,9 +63,13 @@ pub fn signals(number: i32) -> io::Result<Signals> {
 ///
 /// # Panics
 /// When it is polled and no loop runs on this thread.
-pub async fn ctrl_c() -> io::Result<()> {
-    let caught = signals(Signal::INT)?.recv().await;
-    Ok(caught.ok_or(Errno::EINVAL)?)
+#[track_caller]
+pub fn ctrl_c() -> impl Future<Output = io::Result<()>> {
+    let site = Location::caller();
+    async move {
+        let caught = here::made_at(site, || signals(Signal::INT))?.recv().await;
+        Ok(caught.ok_or(Errno::EINVAL)?)
+    }
 }
 
 /// A signal that tasks wait for: made by [`signals`]. It is a [`Stream`], too, which ends with the loop. When it is dropped, the action from

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::future::Future;
 use std::io;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use super::here::{Site, made_at};
 use super::remember;
 use crate::{Errno, Request, Result};
 
@@ -86,7 +88,14 @@ pub(super) fn begin<T>(begin: impl FnOnce(Teller<T>) -> Result<Option<Request>>)
     Ok(Answer { slot, request })
 }
 
-/// Begins something whose callback uses the [`Teller`], and waits for that.
-pub(crate) async fn answer<T>(ask: impl FnOnce(Teller<T>) -> Result<Option<Request>>) -> io::Result<T> {
-    Ok(begin(ask)?.await?)
+/// Begins something whose callback uses the [`Teller`], when it is first polled, and waits for that. What it makes is from the caller's
+/// place.
+#[track_caller]
+pub(crate) fn answer<T>(ask: impl FnOnce(Teller<T>) -> Result<Option<Request>>) -> impl Future<Output = io::Result<T>> {
+    answer_at(Location::caller(), ask)
+}
+
+/// As [`answer`], from this place.
+pub(crate) async fn answer_at<T>(site: Site, ask: impl FnOnce(Teller<T>) -> Result<Option<Request>>) -> io::Result<T> {
+    Ok(made_at(site, || begin(ask))?.await?)
 }

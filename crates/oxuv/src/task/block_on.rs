@@ -1,6 +1,7 @@
 //! Running a loop until a future is ready.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -18,6 +19,7 @@ impl Drop for Held<'_> {
         // If the future has panicked, others are still to run.
         let _ = inner.tasks.take_main();
         inner.tasks.leave(inner);
+        inner.tasks.end_main(self.0);
         inner.tasks.release();
     }
 }
@@ -55,7 +57,8 @@ impl Loop {
         let lp: &LoopRef = self;
         let tasks = &lp.0.tasks;
         tasks.hold(lp).expect("the loop cannot run tasks");
-        let wakeup = tasks.queue_main(&lp.0);
+        let site = Location::caller();
+        let wakeup = tasks.queue_main(lp, site);
         let waker = Waker::from(wakeup.clone());
         let _held = Held(lp, wakeup);
         let mut context = Context::from_waker(&waker);
@@ -65,7 +68,7 @@ impl Loop {
             let run = crate::drive::run_with(lp, Mode::Default, || {
                 while tasks.take_main() {
                     if output.is_none()
-                        && let Poll::Ready(ready) = tasks.with_share(|| future.as_mut().poll(&mut context))
+                        && let Poll::Ready(ready) = tasks.with_share(&lp.0, site, || future.as_mut().poll(&mut context))
                     {
                         output = Some(ready);
                         lp.stop();

@@ -1,10 +1,11 @@
 //! Work on threads of the pool, waited for by tasks.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::answer::{Answer, begin};
+use super::answer::{Answer, Teller, begin};
 use super::here;
 use super::join::JoinError;
 use crate::{Errno, LoopRef, NotDone, Request};
@@ -28,9 +29,10 @@ pub fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
 
 impl LoopRef {
     /// As [`task::spawn_blocking`](spawn_blocking), for the pool of this loop.
+    #[track_caller]
     pub fn spawn_blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> BlockingHandle<T> {
-        let answer = begin(|teller| self.work(work, move |_, result| teller.tell(Ok(result))).map(Some));
-        BlockingHandle(answer)
+        let submit = |teller: Teller<_>| self.work(work, move |_, result| teller.tell(Ok(result))).map(Some);
+        BlockingHandle(here::made_at(Location::caller(), || begin(submit)))
     }
 }
 

@@ -19,9 +19,11 @@ use std::task::{Context, Poll, Waker};
 use oxuv_core::{Ahead, Key};
 use slab::Slab;
 
+use super::here::{Site, made_at};
 use super::join::{Fail, Join, JoinError, JoinHandle};
 use super::wakeup::{Bell, MAIN, Wakeup};
 use crate::loop_::{Core, Inner};
+use crate::observe::{CallbackKind, FileAndLine, Unfinished};
 use crate::{Async, Check, Handle, LoopRef, Prepare, Result};
 
 /// So many tasks are polled in a row, twice a turn: as many as one wait wakes. Were they fewer, the rest would stand in the queue during
@@ -42,7 +44,15 @@ struct Body {
     join: Rc<dyn Fail>,
 }
 
-enum Task {
+/// A task that has not ended.
+struct Task {
+    state: State,
+    /// Where it was spawned, and when by the loop's time.
+    site: Site,
+    since: u64,
+}
+
+enum State {
     Waiting(Body),
     /// It is being polled; and has been aborted meanwhile, or not.
     Running {
@@ -115,6 +125,10 @@ pub(crate) struct Tasks {
     share: Cell<Option<u32>>,
     /// What the loop blocks on was taken out of the queue: it is to run before the rest of that.
     main_is_due: Cell<bool>,
+    /// Where the loop was told to block, and since when it does.
+    main: Cell<Option<(Site, u64)>>,
+    /// Somebody is told of each poll.
+    is_observed: Cell<bool>,
     /// So many may still be polled in this phase.
     left: Cell<usize>,
     /// The queue is being worked off.
@@ -166,7 +180,7 @@ impl Tasks {
     }
 
     /// Adds a task, to run when it is its turn.
-    pub(super) fn spawn<F: Future + 'static>(&self, lp: &LoopRef, future: F) -> JoinHandle<F::Output> {
+    pub(super) fn spawn<F: Future + 'static>(&self, lp: &LoopRef, site: Site, future: F) -> JoinHandle<F::Output> {
         let join = Rc::new(Join::default());
         if self.is_over.get() || self.hold(lp).is_err() {
             join.fail(JoinError::cancelled());
@@ -177,12 +191,13 @@ impl Tasks {
             let output = future.await;
             result.complete(output);
         });
+        let since = time(lp);
         let wakeup = {
             let mut slab = self.slab.borrow_mut();
             let entry = slab.vacant_entry();
             let wakeup = Wakeup::queued(entry.key(), &self.bell);
             let (waker, join): (_, Rc<dyn Fail>) = (Waker::from(Arc::clone(&wakeup)), join.clone());
-            entry.insert(Task::Waiting(Body { future, waker, join }));
+            entry.insert(Task { state: State::Waiting(Body { future, waker, join }), site, since });
             wakeup
         };
         self.push(&lp.0, Arc::clone(&wakeup));
@@ -250,7 +265,7 @@ impl Tasks {
             };
             self.left.set(self.left.get() - 1);
             if wakeup.begin() {
-                self.run_one(&wakeup);
+                self.run_one(inner, &wakeup);
                 if self.main_is_due.get() {
                     return;
                 }
@@ -274,23 +289,24 @@ impl Tasks {
         }
     }
 
-    fn run_one(&self, wakeup: &Arc<Wakeup>) {
+    fn run_one(&self, inner: &Inner, wakeup: &Arc<Wakeup>) {
         if wakeup.index == MAIN {
             self.main_is_due.set(true);
             return;
         }
-        let running = Task::Running { is_aborted: false };
-        let task = self.slab.borrow_mut().get_mut(wakeup.index).map(|task| std::mem::replace(task, running));
+        let running = State::Running { is_aborted: false };
+        let begin = |task: &mut Task| (std::mem::replace(&mut task.state, running), task.site);
+        let task = self.slab.borrow_mut().get_mut(wakeup.index).map(begin);
         // Whatever is in the queue and has not ended is there.
-        let Some(Task::Waiting(mut body)) = task else { return };
-        let polled = self.with_share(|| {
+        let Some((State::Waiting(mut body), site)) = task else { return };
+        let polled = self.with_share(inner, site, || {
             let mut context = Context::from_waker(&body.waker);
             catch_unwind(AssertUnwindSafe(|| body.future.as_mut().poll(&mut context)))
         });
         let error = match polled {
             Ok(Poll::Pending) => match self.slab.borrow_mut().get_mut(wakeup.index) {
-                Some(task @ Task::Running { is_aborted: false }) => {
-                    *task = Task::Waiting(body);
+                Some(Task { state: state @ State::Running { is_aborted: false }, .. }) => {
+                    *state = State::Waiting(body);
                     return;
                 }
                 _ => Some(JoinError::cancelled()),
@@ -328,16 +344,16 @@ impl Tasks {
         }
         let task = {
             let mut slab = self.slab.borrow_mut();
-            match slab.get_mut(wakeup.index) {
-                Some(Task::Running { is_aborted }) => {
+            match slab.get_mut(wakeup.index).map(|task| &mut task.state) {
+                Some(State::Running { is_aborted }) => {
                     *is_aborted = true;
                     return;
                 }
-                Some(Task::Waiting(_)) => slab.remove(wakeup.index),
+                Some(State::Waiting(_)) => slab.remove(wakeup.index),
                 None => return,
             }
         };
-        if let Task::Waiting(body) = task {
+        if let State::Waiting(body) = task.state {
             self.end(wakeup, body, Some(JoinError::cancelled()));
             self.release();
         }
@@ -349,20 +365,62 @@ impl Tasks {
         self.main_is_due.take()
     }
 
-    pub(super) fn queue_main(&self, inner: &Inner) -> Arc<Wakeup> {
+    pub(super) fn queue_main(&self, lp: &LoopRef, site: Site) -> Arc<Wakeup> {
         let wakeup = Wakeup::queued(MAIN, &self.bell);
         self.main_is_due.set(false);
-        self.push(inner, Arc::clone(&wakeup));
+        self.main.set(Some((site, time(lp))));
+        self.push(&lp.0, Arc::clone(&wakeup));
         wakeup
     }
 
-    /// Lets a task run, within its share.
+    /// Nothing is blocked on any more. If that has panicked, an observer has not heard of its end.
+    pub(super) fn end_main(&self, lp: &LoopRef) {
+        self.main.set(None);
+        if self.share.take().is_some() && self.is_observed.get() {
+            lp.end_part();
+        }
+    }
+
+    /// Lets a task from this place run, within its share.
     #[inline]
-    pub(super) fn with_share<T>(&self, poll: impl FnOnce() -> T) -> T {
+    pub(super) fn with_share<T>(&self, inner: &Inner, site: Site, poll: impl FnOnce() -> T) -> T {
+        if self.is_observed.get() {
+            self.tell_poll(inner, site);
+        }
         self.share.set(Some(SHARE));
-        let polled = poll();
+        let polled = made_at(site, poll);
         self.share.set(None);
         polled
+    }
+
+    /// A poll is a part of the phase's callback. Its end is the beginning of the next, or the end of that.
+    #[cold]
+    fn tell_poll(&self, inner: &Inner, site: Site) {
+        let _ = inner.with(|core| {
+            core.begin_part(CallbackKind::Task, &FileAndLine(site));
+            Ok(())
+        });
+    }
+
+    pub(crate) fn set_observed(&self, is_observed: bool) {
+        self.is_observed.set(is_observed);
+    }
+
+    pub(crate) fn has_unfinished(&self) -> bool {
+        self.live.get() > 0
+    }
+
+    /// What is blocked on, and the tasks that have not ended.
+    pub(crate) fn unfinished(&self) -> Vec<Unfinished> {
+        let slab = self.slab.borrow();
+        let spawned = slab.iter().map(|(_, &Task { ref state, site, since })| {
+            let is_running = matches!(state, State::Running { .. });
+            Unfinished { site, since, is_running }
+        });
+        let spawned: Vec<_> = spawned.collect();
+        let main_runs = self.share.get().is_some() && !spawned.iter().any(|task| task.is_running);
+        let main = self.main.get().map(|(site, since)| Unfinished { site, since, is_running: main_runs });
+        main.into_iter().chain(spawned).collect()
     }
 
     /// Whether the task that runs may do one more operation. If not, it is woken at once, and goes to the end of the queue.
@@ -390,7 +448,7 @@ impl Tasks {
         let tasks = self.slab.take();
         let handles = self.handles.take();
         for (_, task) in tasks {
-            if let Task::Waiting(body) = task {
+            if let State::Waiting(body) = task.state {
                 let Body { future, join, .. } = body;
                 let _ = contain(|| drop(future));
                 let _ = contain(move || {
@@ -427,6 +485,11 @@ impl Tasks {
             self.push(inner, wakeup);
         }
     }
+}
+
+/// The loop's time.
+fn time(lp: &LoopRef) -> u64 {
+    lp.0.with(|core| Ok(core.time())).unwrap_or(0)
 }
 
 /// Calls `act`; a panic goes no further.

@@ -11,6 +11,7 @@ pub struct HyperExecutor;
 impl<F: Future + 'static> hyper::rt::Executor<F> for HyperExecutor {
     /// # Panics
     /// When no loop runs on this thread.
+    #[track_caller]
     fn execute(&self, future: F) {
         drop(spawn_local(future));
     }

@@ -34,6 +34,14 @@
 //! A task keeps [`Loop::run`](crate::Loop::run) from returning until it has ended. In [`Loop::block_on`](crate::Loop::block_on) that
 //! matters to nobody: it returns when its own future is ready, and tasks that have not ended go on when the loop runs again.
 //!
+//! # Where they are from
+//!
+//! A task that has not ended is among [what keeps the loop alive](LoopRef::why_alive), with the file and the line where it was spawned
+//! or blocked on. If the loop is [observed](crate::observe), each poll of a task is a callback of its own there
+//! ([`CallbackKind::Task`](crate::observe::CallbackKind::Task)) from that place, whose time and name are told if it is slow. Handles and jobs
+//! are from where the program asks for them; what a method makes that has not been told who called it, such as the connection that an
+//! `accept` gives, is from where its task was spawned.
+//!
 //! # Wakers
 //!
 //! The waker of a task may be used on any thread, at any time, also when the task has ended or the loop is gone: nothing happens
@@ -56,9 +64,10 @@ mod waiters;
 mod wakeup;
 
 use std::future::{Future, poll_fn};
+use std::panic::Location;
 use std::task::{Context, Poll, Waker};
 
-pub(crate) use answer::answer;
+pub(crate) use answer::{answer, answer_at};
 pub use blocking::{BlockingHandle, spawn_blocking};
 pub(crate) use executor::Tasks;
 #[cfg(feature = "hyper")]
@@ -99,8 +108,9 @@ impl LoopRef {
     ///
     /// If the loop is gone, or has no memory for handles of its own, the future is dropped and its result is
     /// [`JoinError::is_cancelled`].
+    #[track_caller]
     pub fn spawn_local<F: Future + 'static>(&self, future: F) -> JoinHandle<F::Output> {
-        self.0.tasks.spawn(self, future)
+        self.0.tasks.spawn(self, here::site_of(Location::caller()), future)
     }
 }
 
