@@ -134,6 +134,25 @@ fn an_observer_that_goes_in_a_callback_leaves_its_spans() {
 }
 
 #[test]
+fn a_callback_that_panics_leaves_no_span_entered() {
+    let notes = Notes::default();
+    tracing::subscriber::with_default(notes.clone(), || {
+        let lp = Loop::new().unwrap();
+        lp.observe(Settings { tracing: true, ..Settings::default() }).unwrap();
+        let timer = Timer::new(&lp).unwrap();
+        timer.start(Duration::ZERO, |_| panic!("on purpose")).unwrap();
+        let run = std::panic::AssertUnwindSafe(|| lp.run(Mode::Default));
+        assert!(std::panic::catch_unwind(run).is_err());
+        info!(target: "program", "after it");
+    });
+    let lines = notes.lines.lock().unwrap();
+    let after = lines.iter().position(|line| line.contains("after it")).unwrap();
+    let entered = lines[..after].iter().filter(|line| line.starts_with("into callback")).count();
+    let left = lines[..after].iter().filter(|line| line.starts_with("out of callback")).count();
+    assert_eq!((entered, left), (1, 1), "{lines:?}");
+}
+
+#[test]
 fn each_poll_of_a_task_is_a_span_around_what_the_task_tells() {
     let notes = Notes::default();
     let line = line!() + 4;
@@ -153,23 +172,4 @@ fn each_poll_of_a_task_is_a_span_around_what_the_task_tells() {
     let (into, out) = ("into callback kind=\"task\" ", "out of callback kind=\"task\" ");
     assert!(within.len() == 2 && within.iter().all(|lines| lines[0].starts_with(into) && lines[2].starts_with(out)));
     assert!(within[0][0].ends_with(&format!("{}:{line}\"", file!())), "{lines:#?}");
-}
-
-#[test]
-fn a_callback_that_panics_leaves_no_span_entered() {
-    let notes = Notes::default();
-    tracing::subscriber::with_default(notes.clone(), || {
-        let lp = Loop::new().unwrap();
-        lp.observe(Settings { tracing: true, ..Settings::default() }).unwrap();
-        let timer = Timer::new(&lp).unwrap();
-        timer.start(Duration::ZERO, |_| panic!("on purpose")).unwrap();
-        let run = std::panic::AssertUnwindSafe(|| lp.run(Mode::Default));
-        assert!(std::panic::catch_unwind(run).is_err());
-        info!(target: "program", "after it");
-    });
-    let lines = notes.lines.lock().unwrap();
-    let after = lines.iter().position(|line| line.contains("after it")).unwrap();
-    let entered = lines[..after].iter().filter(|line| line.starts_with("into callback")).count();
-    let left = lines[..after].iter().filter(|line| line.starts_with("out of callback")).count();
-    assert_eq!((entered, left), (1, 1), "{lines:?}");
 }
