@@ -269,7 +269,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let Some(fd) = &stream.fd else { return };
             let Some(write) = stream.writes.front_mut() else { break };
             let mut at = write.at;
-            at.advance(&write.buffers, write.behind);
+            if write.behind > 0 {
+                at.advance(&write.buffers, write.behind);
+            }
             (write.at, write.behind) = (at, 0);
             let sent = match handle {
                 Ok(None) => send(&mut self.kernel, fd, stream.medium, &write.buffers, at),
