@@ -89,8 +89,15 @@ impl Pending {
     /// A round is about the streams fed by now.
     #[inline]
     fn begin_round(&mut self) {
-        self.queue.drain(..self.at);
+        if self.at > 0 {
+            self.drop_worked_off();
+        }
         (self.at, self.end) = (0, self.queue.len());
+    }
+
+    #[inline(never)]
+    fn drop_worked_off(&mut self) {
+        self.queue.drain(..self.at);
     }
 
     /// The next stream of the round under way.
@@ -129,16 +136,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(always)] // As `Core::advance`.
     pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {
         loop {
-            if self.step.stage != Stage::None
-                && let Some(event) = self.next_step()
-            {
+            if self.step.stage <= Stage::Told {
+                self.step.stage = Stage::None;
+            } else if let Some(event) = self.next_step() {
                 return Some(event);
             }
             let key = self.pending.next()?;
             let event = match self.slots.get(key) {
                 Some(&Slot { kind, state, .. }) if kind.is_stream() => {
-                    if !self.pending.unfeed(&mut self.streams[state]) {
+                    let stream = &mut self.streams[state];
+                    if !self.pending.unfeed(stream) {
                         continue;
+                    }
+                    if let Some(user) = stream.take_only_sent() {
+                        (self.step.stage, self.step.key) = (Stage::Told, key);
+                        return Some(self.report_sent(key, user));
                     }
                     self.begin_pending_step(key, state)
                 }

@@ -72,13 +72,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::ENOBUFS);
         }
         let mut stream = &mut self.streams[self.step.state];
-        if stream.medium != Medium::Socket {
+        let is_plain = stream.medium == Medium::Socket;
+        if !is_plain {
             self.prepare_to_read()?;
             stream = &mut self.streams[self.step.state];
         }
         let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
         let size = buf.len();
-        match receive(&mut self.kernel, stream.medium, fd, buf.into(), &mut stream.received) {
+        let received = if is_plain {
+            self.kernel.recv(fd, buf.into())
+        } else {
+            receive_otherwise(&mut self.kernel, stream.medium, fd, buf.into(), &mut stream.received)
+        };
+        match received {
             Ok([]) => {
                 self.step.stage = Stage::HangUp;
                 self.stop_reading(key.index);

@@ -316,6 +316,12 @@ impl<U: Copy + Default> Slots<U> {
         self.occupied & (one.bit() | other.bit()) == 0 || (self.is_empty(one) && self.is_empty(other))
     }
 
+    /// True if these lists are known to be empty. Of one whose last element was just taken out that is not known yet.
+    #[inline]
+    pub(crate) fn are_all_empty(&self, lists: &[List]) -> bool {
+        self.occupied & lists.iter().fold(0, |bits, list| bits | list.bit()) == 0
+    }
+
     /// As [`Slots::is_empty`], and remembers the answer.
     #[inline]
     pub(crate) fn check_empty(&mut self, list: List) -> bool {

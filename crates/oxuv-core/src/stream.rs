@@ -111,7 +111,7 @@ impl<F, U, B> Stream<F, U, B> {
 
     /// The write that was sent by its call, if its report is all that there is to do: the usual case.
     #[inline]
-    fn take_only_sent(&mut self) -> Option<U> {
+    pub(crate) fn take_only_sent(&mut self) -> Option<U> {
         if self.done.is_empty() && self.connect.is_none() && self.is_drained() { self.sent.take() } else { None }
     }
 
@@ -135,10 +135,13 @@ impl<F, U, B> Stream<F, U, B> {
 /// How many rounds of reading, and of writing, one readiness gives: enough for throughput, few enough for the others.
 pub(crate) const ROUNDS: u8 = 32;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// No stream is being worked on.
     None,
+    /// The only thing there was to do is done: a write's report is out. Unless its callback asks for a shutdown, that
+    /// was all.
+    Told,
     /// A listener's connection event is out.
     Accept,
     /// A connect has failed, and its event is out.
@@ -163,9 +166,6 @@ pub(crate) enum Stage {
     UdpSend,
     /// To report the datagrams that were sent.
     UdpReport,
-    /// The only thing there was to do is done: a write's report is out. Unless its callback asks for a shutdown, that
-    /// was all.
-    Told,
 }
 
 /// The stream being worked on.
@@ -302,13 +302,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Begins to work on a stream that was fed: something of it has completed.
-    #[inline(always)] // As `Core::advance`.
+    #[inline(never)] // Mostly that is a write, and then there is less to do.
     pub(crate) fn begin_pending_step(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
-        if let Some(user) = stream.take_only_sent() {
-            (self.step.stage, self.step.key) = (Stage::Told, key);
-            return Some(self.report_sent(key, user));
-        }
         if stream.connect.is_some() {
             // Only an error is known before the kernel says so.
             return stream.delayed_error.and_then(|_| self.end_connect(key, state));
@@ -321,10 +317,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn next_step(&mut self) -> Option<Event<U>> {
         match self.step.stage {
-            Stage::Told => {
-                self.step.stage = Stage::None;
-                None
-            }
             Stage::Report if self.step.reports == 0 && self.streams[self.step.state].is_drained() => {
                 self.step.stage = Stage::None;
                 None

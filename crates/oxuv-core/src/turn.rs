@@ -153,59 +153,65 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(always)] // It is of the driver's; the other caller is for those who are observed.
     pub(crate) fn advance(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
-        'phases: loop {
-            'closing: {
-                'poll: {
-                    'prepare: {
-                        let event = match at {
-                            // The walk over watchers is over: on to what comes next, without a look at all between.
-                            Phase::Idle => break 'prepare,
-                            Phase::Prepare => break 'poll,
-                            Phase::Check => break 'closing,
-                            Phase::TurnBegun => None,
-                            Phase::Pending | Phase::PendingAfterPoll => self.next_pending(),
-                            Phase::Poll => self.next_ready(),
-                            Phase::Closing => self.next_closing(),
-                            Phase::Timers | Phase::FirstTimers => self.next_timer(),
-                            Phase::Over => return None,
-                            Phase::Told => return self.next_told(),
-                        };
-                        if event.is_some() {
-                            return event;
-                        }
-                        if at >= Phase::Timers {
-                            at = if at == Phase::Timers { self.end_turn() } else { self.begin_turn() };
-                            if at == Phase::Over {
+        'turns: loop {
+            'timers: {
+                'closing: {
+                    'poll: {
+                        'prepare: {
+                            'idle: {
+                                // Where something is under way it goes on, and leads on to what comes next without a look at
+                                // all between.
+                                match at {
+                                    Phase::TurnBegun => {
+                                        if !self.begin_pending() {
+                                            break 'idle;
+                                        }
+                                        self.enter(Phase::Pending);
+                                    }
+                                    Phase::Pending => {}
+                                    Phase::Idle => break 'prepare,
+                                    Phase::Prepare | Phase::Poll | Phase::PendingAfterPoll => break 'poll,
+                                    Phase::Check => break 'closing,
+                                    Phase::Closing => match self.next_closing() {
+                                        None => break 'timers,
+                                        event => return event,
+                                    },
+                                    Phase::Timers | Phase::FirstTimers => {
+                                        if let Some(event) = self.next_timer() {
+                                            return Some(event);
+                                        }
+                                        at = if at == Phase::Timers { self.end_turn() } else { self.begin_turn() };
+                                        continue 'turns;
+                                    }
+                                    Phase::Over => return None,
+                                    Phase::Told => return self.next_told(),
+                                }
+                                if let Some(event) = self.next_pending_before_poll() {
+                                    return Some(event);
+                                }
+                            }
+                            if self.begin_watchers(Phase::Idle, List::Idle) {
                                 return None;
                             }
                         }
-                        if at < Phase::Pending && self.begin_pending() {
-                            at = self.enter(Phase::Pending);
-                            continue 'phases;
-                        }
-                        if at < Phase::Idle && self.begin_watchers(Phase::Idle, List::Idle) {
+                        at = Phase::Prepare;
+                        if self.begin_watchers(at, List::Prepare) {
                             return None;
                         }
                     }
-                    if at < Phase::Prepare && self.begin_watchers(Phase::Prepare, List::Prepare) {
+                    if let Some(event) = self.next_of_poll(at) {
+                        return Some(event);
+                    }
+                    if self.begin_watchers(Phase::Check, List::Check) {
                         return None;
                     }
                 }
-                if at < Phase::Poll && self.begin_poll() {
-                    at = self.enter(Phase::Poll);
-                    continue 'phases;
+                if self.begin_closing() {
+                    self.enter(Phase::Closing);
+                    if let Some(event) = self.next_closing() {
+                        return Some(event);
+                    }
                 }
-                if at <= Phase::PendingAfterPoll && self.begin_pending_round() {
-                    at = self.enter(Phase::PendingAfterPoll);
-                    continue 'phases;
-                }
-                if at < Phase::Check && self.begin_watchers(Phase::Check, List::Check) {
-                    return None;
-                }
-            }
-            if at < Phase::Closing && self.begin_closing() {
-                at = self.enter(Phase::Closing);
-                continue 'phases;
             }
             self.update_time();
             at = self.enter(Phase::Timers);
@@ -213,6 +219,59 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 at = self.end_turn();
             }
         }
+    }
+
+    /// The next event of the poll phase and of the rounds of pending after it, from `at` on: of this turn, and of the following
+    /// ones as long as these have nothing else.
+    #[inline(always)] // As `advance`.
+    fn next_of_poll(&mut self, mut at: Phase) -> Option<Event<U>> {
+        let mut timeout = None;
+        if at == Phase::Prepare {
+            self.turn.count += 1;
+            timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
+        }
+        loop {
+            if at == Phase::Prepare && self.poll(timeout) {
+                at = self.enter(Phase::Poll);
+            }
+            if at == Phase::Poll
+                && let Some(event) = self.next_ready()
+            {
+                return Some(event);
+            }
+            while at == Phase::PendingAfterPoll || self.begin_pending_round() {
+                self.enter(Phase::PendingAfterPoll);
+                if let Some(event) = self.next_pending() {
+                    return Some(event);
+                }
+                at = Phase::Poll;
+            }
+            if !self.has_only_the_wait() {
+                return None;
+            }
+            self.turn.count += 1;
+            self.turn.pending_rounds = PENDING_ROUNDS;
+            (at, timeout) = (Phase::Prepare, None);
+        }
+    }
+
+    /// True if this turn is over, and the next has nothing but to wait for as long as it takes: so it is with most of a server's.
+    /// Then that begins at once. Nobody sees the loop's time until it is read after the wait, so it is not read before.
+    #[inline(always)] // As `advance`.
+    fn has_only_the_wait(&self) -> bool {
+        self.slots.are_all_empty(&[List::Idle, List::Prepare, List::Check, List::Closing])
+            && self.timers.heap.is_empty()
+            && self.pending.is_empty()
+            && self.waits_for_something()
+            && self.turn.mode == Mode::Default
+            && !self.turn.stop
+            && !self.poll.has_to_look()
+    }
+
+    /// Pending's round before poll mostly has nothing.
+    #[inline(never)]
+    fn next_pending_before_poll(&mut self) -> Option<Event<U>> {
+        self.next_pending()
     }
 
     #[inline]
@@ -254,13 +313,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.enter(phase);
         }
         has_some
-    }
-
-    #[inline(always)] // As `advance`.
-    fn begin_poll(&mut self) -> bool {
-        self.turn.count += 1;
-        let timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
-        self.poll(timeout)
     }
 
     #[inline]

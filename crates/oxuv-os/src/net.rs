@@ -259,7 +259,7 @@ fn copied(name: &net::SocketAddrAny) -> Address {
 }
 
 /// Calls again while signal handlers interrupt it.
-#[inline]
+#[inline(always)] // The first time is all that there is, as a rule.
 fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     match call() {
         Err(rustix::io::Errno::INTR) => call_again(call),
