@@ -5,6 +5,7 @@ use oxuv_os::Errno;
 use crate::kernel::{BATCH, CHANGES, Kernel, Ready, WAKE};
 use crate::slots::{List, Slot};
 use crate::stream::Stage;
+use crate::turn::Phase;
 use crate::{Buffers, Core, Event, Key, Kind};
 
 /// What a poll phase has to do besides to wait.
@@ -73,6 +74,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.
     #[inline(always)] // As `Core::advance`.
     pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
+        self.turn.count += 1;
+        let has_some = self.wait_for_some(timeout);
+        if has_some {
+            self.enter(Phase::Poll);
+        }
+        has_some
+    }
+
+    #[inline(always)] // As `poll`.
+    fn wait_for_some(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
         self.poll.batches = BATCHES;
         if self.poll.care != Care::None {
@@ -90,7 +101,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         has_some || self.mailbox.needs_a_look() || self.is_observed()
     }
 
-    /// As [`Core::poll`], when there is more to it than to wait.
+    /// As [`Core::wait_for_some`], when there is more to it than to wait.
     #[inline(never)]
     fn poll_with_care(&mut self, timeout: Option<u64>) -> bool {
         if self.poll.has_to_look() {
@@ -105,7 +116,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.poll.len > 0
     }
 
-    /// As [`Core::poll`], when it has to look for all that there may be.
+    /// As [`Core::wait_for_some`], when it has to look for all that there may be.
     #[cold]
     fn poll_and_look(&mut self, mut timeout: Option<u64>) -> bool {
         let must_retry = !self.watches.retries.is_empty();

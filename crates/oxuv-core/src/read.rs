@@ -67,6 +67,19 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.step.stage != Stage::Read || self.step.key != key {
             return Ok(&mut []);
         }
+        if !buf.is_empty() && !self.streams[self.step.state].is(StreamFlags::READING) {
+            return Ok(&mut []);
+        }
+        self.read_next_into(buf)
+    }
+
+    /// As [`Core::read_into`], for a front that answers at once, so that nothing has happened since the event.
+    ///
+    /// # Errors
+    /// As [`Core::read_into`].
+    #[inline]
+    pub fn read_next_into<'a>(&mut self, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        debug_assert!(self.step.stage == Stage::Read, "there was no event that asked for memory");
         if buf.is_empty() {
             self.step.stage = Stage::HangUp;
             return Err(Errno::ENOBUFS);
@@ -77,7 +90,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.prepare_to_read()?;
             stream = &mut self.streams[self.step.state];
         }
-        let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
+        let Some(fd) = &stream.fd else { return Ok(&mut []) };
         let size = buf.len();
         let received = if is_plain {
             self.kernel.recv(fd, buf.into())
@@ -87,7 +100,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match received {
             Ok([]) => {
                 self.step.stage = Stage::HangUp;
-                self.stop_reading(key.index);
+                self.stop_reading(self.step.key.index);
                 Err(Errno::EOF)
             }
             Ok(bytes) => {

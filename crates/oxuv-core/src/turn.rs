@@ -154,6 +154,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn advance(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
         'turns: loop {
+            // Whether a batch, or a round of pending after it, is under way.
+            let (mut has_batch, mut has_round) = (false, false);
             'timers: {
                 'closing: {
                     'poll: {
@@ -170,7 +172,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                                     }
                                     Phase::Pending => {}
                                     Phase::Idle => break 'prepare,
-                                    Phase::Prepare | Phase::Poll | Phase::PendingAfterPoll => break 'poll,
+                                    Phase::Prepare => break 'poll,
+                                    Phase::Poll => {
+                                        has_batch = true;
+                                        break 'poll;
+                                    }
+                                    Phase::PendingAfterPoll => {
+                                        has_round = true;
+                                        break 'poll;
+                                    }
                                     Phase::Check => break 'closing,
                                     Phase::Closing => match self.next_closing() {
                                         None => break 'timers,
@@ -194,12 +204,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                                 return None;
                             }
                         }
-                        at = Phase::Prepare;
-                        if self.begin_watchers(at, List::Prepare) {
+                        if self.begin_watchers(Phase::Prepare, List::Prepare) {
                             return None;
                         }
                     }
-                    if let Some(event) = self.next_of_poll(at) {
+                    if let Some(event) = self.next_of_poll(has_batch, has_round) {
                         return Some(event);
                     }
                     if self.begin_watchers(Phase::Check, List::Check) {
@@ -221,37 +230,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// The next event of the poll phase and of the rounds of pending after it, from `at` on: of this turn, and of the following
-    /// ones as long as these have nothing else.
+    /// The next event of the poll phase and of the rounds of pending after it, one of which may be under way: of this turn, and of
+    /// the following ones as long as these have nothing else.
     #[inline(always)] // As `advance`.
-    fn next_of_poll(&mut self, mut at: Phase) -> Option<Event<U>> {
-        let mut timeout = None;
-        if at == Phase::Prepare {
-            self.turn.count += 1;
-            timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
+    fn next_of_poll(&mut self, mut has_batch: bool, mut has_round: bool) -> Option<Event<U>> {
+        if !has_batch && !has_round {
+            let timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
+            has_batch = self.poll(timeout);
         }
         loop {
-            if at == Phase::Prepare && self.poll(timeout) {
-                at = self.enter(Phase::Poll);
-            }
-            if at == Phase::Poll
-                && let Some(event) = self.next_ready()
-            {
+            if has_batch && let Some(event) = self.next_ready() {
                 return Some(event);
             }
-            while at == Phase::PendingAfterPoll || self.begin_pending_round() {
-                self.enter(Phase::PendingAfterPoll);
+            while has_round || self.begin_pending_round() {
                 if let Some(event) = self.next_pending() {
                     return Some(event);
                 }
-                at = Phase::Poll;
+                has_round = false;
             }
             if !self.has_only_the_wait() {
                 return None;
             }
-            self.turn.count += 1;
             self.turn.pending_rounds = PENDING_ROUNDS;
-            (at, timeout) = (Phase::Prepare, None);
+            has_batch = self.poll(None);
         }
     }
 
@@ -275,7 +276,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     #[inline]
-    fn enter(&mut self, phase: Phase) -> Phase {
+    pub(crate) fn enter(&mut self, phase: Phase) -> Phase {
         self.turn.phase = phase;
         phase
     }
@@ -322,6 +323,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if has_some {
             self.turn.pending_rounds -= 1;
             self.begin_pending();
+            self.enter(Phase::PendingAfterPoll);
         }
         has_some
     }

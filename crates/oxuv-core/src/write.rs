@@ -198,7 +198,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// EAGAIN when it takes nothing, while connecting, or when bytes are queued; else as [`Core::write`] and as the connection fails.
     #[doc(alias = "uv_try_write")]
-    #[inline]
+    #[inline(always)] // Its result would go through memory.
     pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
         let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
         let stream = &mut self.streams[state];
