@@ -26,7 +26,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(error) = stream.delayed_error {
             return Err(error);
         }
-        if stream.is(StreamFlags::READING) || stream.connect.is_some() {
+        if stream.is(StreamFlags::READING) || stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::EINVAL);
         }
         match self.slots[index].kind {
@@ -54,7 +54,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn check_waiting(&self, listener: Key) -> Result<()> {
         let index = self.open_stream(listener)?;
         let stream = &self.streams[self.slots[index].state];
-        if stream.accepted.is_some() || !stream.received.is_empty() { Ok(()) } else { Err(Errno::EAGAIN) }
+        if stream.accepted.is_some() || self.pending_handles(listener) > 0 { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
     /// Gives a listener's waiting connection to `client`; or, of a pipe, the handle that came first of those that have come

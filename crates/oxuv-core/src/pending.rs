@@ -34,7 +34,7 @@ impl Pending {
 
     /// Has the stream worked on in the next round, once.
     #[inline]
-    pub(crate) fn feed<F, U, B>(&mut self, stream: &mut Stream<F, U, B>, key: Key) {
+    pub(crate) fn feed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>, key: Key) {
         if !stream.is(StreamFlags::FED) {
             stream.flags |= StreamFlags::FED;
             self.push(key);
@@ -58,7 +58,7 @@ impl Pending {
 
     /// Takes a stream out of the queue: it is closed, or its turn has come. False if it is not in there.
     #[inline]
-    pub(crate) fn unfeed<F, U, B>(&mut self, stream: &mut Stream<F, U, B>) -> bool {
+    pub(crate) fn unfeed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>) -> bool {
         let was_fed = stream.is(StreamFlags::FED);
         if was_fed {
             stream.flags -= StreamFlags::FED;

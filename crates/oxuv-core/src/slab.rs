@@ -61,6 +61,11 @@ impl<T: Default> Slab<T> {
         self.elements.get(index as usize)
     }
 
+    /// As [`Slab::get`].
+    pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
+        self.elements.get_mut(index as usize)
+    }
+
     /// All elements; the freed ones are default ones.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.elements.iter()
