@@ -20,7 +20,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
         let (key, user) = (self.slots.key(index), self.slots[index].user);
         let canceled = match kind {
-            kind if kind.is_stream() => self.next_canceled(index, state),
+            kind if kind.is_stream() && self.streams[state].owes() => self.next_canceled(index, state),
             Kind::Udp => {
                 self.cancel_sends(state);
                 self.report_datagram(key, state)

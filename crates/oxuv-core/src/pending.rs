@@ -27,6 +27,7 @@ impl Pending {
     }
 
     /// Makes sure that each of this many streams can be fed without memory.
+    #[inline]
     pub(crate) fn reserve(&mut self, streams: usize) -> Result<()> {
         // A stream can be in the queue twice: worked off in the round under way, and fed for the next.
         Ok(self.queue.try_reserve(2 * streams)?)

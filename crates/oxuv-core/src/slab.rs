@@ -26,6 +26,7 @@ impl<T: Default> Slab<T> {
     }
 
     /// One more than the highest index in use so far.
+    #[inline]
     pub(crate) fn bound(&self) -> usize {
         self.elements.len()
     }
@@ -46,14 +47,17 @@ impl<T: Default> Slab<T> {
     }
 
     /// Makes sure that the next [`Slab::insert`] needs no memory.
+    #[inline]
     pub(crate) fn reserve(&mut self) -> Result<()> {
-        if self.free.is_empty() {
-            u32::try_from(self.elements.len()).map_err(|_| Errno::ENOMEM)?;
-            // Room in the list of the freed as well: giving an element back must not need memory.
-            self.free.try_reserve(self.elements.len() + 1)?;
-            self.elements.try_reserve(1)?;
-        }
-        Ok(())
+        if self.free.is_empty() { self.grow() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<()> {
+        u32::try_from(self.elements.len()).map_err(|_| Errno::ENOMEM)?;
+        // Room in the list of the freed as well: giving an element back must not need memory.
+        self.free.try_reserve(self.elements.len() + 1)?;
+        Ok(self.elements.try_reserve(1)?)
     }
 
     /// The element at an index, which may be a freed one.

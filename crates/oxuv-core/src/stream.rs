@@ -10,7 +10,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Keepalive, Kernel, Medium, Readiness};
 use crate::queues::Queue;
-use crate::slots::flag;
+use crate::slots::{Slot, flag};
 use crate::watch::Watch;
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -179,6 +179,12 @@ impl<F, U: Copy> Stream<F, U> {
         had
     }
 
+    /// True if there are requests whose event is still to come.
+    #[inline]
+    pub(crate) fn owes(&self) -> bool {
+        self.flags.intersects(REQUESTS) || !self.writes.is_empty() || !self.done.is_empty()
+    }
+
     /// The number of writes that have ended and are not reported.
     #[inline]
     pub(crate) fn ended(&self) -> usize {
@@ -301,10 +307,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Makes sure that the next [`Core::stream_init`] needs no memory.
+    #[inline]
     pub(crate) fn stream_reserve(&mut self) -> Result<()> {
         self.slots.reserve()?;
-        self.watches.reserve(self.watchers() + 1, -1)?;
-        self.pending.reserve(self.streams.len() + self.udps.len() + 1)?;
+        self.watches.reserve(self.watchers() + 1)?;
+        self.pending.reserve(self.streams.bound() + self.udps.bound() + 1)?;
         self.streams.reserve()
     }
 
@@ -326,8 +333,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Makes ready for a descriptor that a handle is to have; a TCP socket gets the options that were asked for before.
+    #[inline]
     pub(crate) fn prepare_descriptor(&mut self, index: u32, fd: &K::Fd) -> Result<()> {
-        self.watches.reserve(0, K::number(fd))?;
+        self.watches.reserve_number(K::number(fd))?;
         let stream = &self.streams[self.slots[index].state];
         if stream.is(StreamFlags::NODELAY) {
             self.kernel.set_nodelay(fd, true)?;
@@ -338,6 +346,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn put_descriptor(&mut self, index: u32, fd: K::Fd, medium: Medium) {
         let stream = &mut self.streams[self.slots[index].state];
         stream.watch.number = K::number(&fd);
@@ -454,26 +463,32 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
-        self.forget(index);
-        if self.slots[index].kind == Kind::Tty {
+        let Slot { kind, state, .. } = self.slots[index];
+        let stream = &mut self.streams[state];
+        // As `forget`.
+        stream.watch.wanted = Readiness::empty();
+        if let Some(number) = stream.watch.take_watched() {
+            self.kernel.unwatch(number);
+        }
+        if kind == Kind::Tty {
             self.close_tty(self.slots.key(index));
         }
-        let stream = &mut self.streams[self.slots[index].state];
+        let stream = &mut self.streams[state];
         self.pending.unfeed(stream);
         stream.flags &= REQUESTS;
         (stream.awaited, stream.kept) = (Readiness::empty(), Readiness::empty());
         stream.accepted = None;
         if stream.extra != NO_EXTRA {
-            self.drop_extra(index);
+            self.drop_extra(state);
         }
-        let stream = &mut self.streams[self.slots[index].state];
+        let stream = &mut self.streams[state];
         stream.fd = None;
         stream.watch.number = -1;
     }
 
     #[cold]
-    fn drop_extra(&mut self, index: u32) {
-        let stream = &mut self.streams[self.slots[index].state];
+    fn drop_extra(&mut self, state: u32) {
+        let stream = &mut self.streams[state];
         let Extra { received, bound, .. } = self.extras.remove(std::mem::replace(&mut stream.extra, NO_EXTRA));
         drop(received);
         if let Some(path) = bound {

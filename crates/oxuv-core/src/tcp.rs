@@ -25,7 +25,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_tcp_init_ex")]
     pub fn tcp_init_with_socket(&mut self, user: U, family: IpAddr) -> Result<Key> {
         let fd = self.kernel.tcp_socket(family)?;
-        self.watches.reserve(0, K::number(&fd))?;
+        self.watches.reserve_number(K::number(&fd))?;
         let key = self.tcp_init(user)?;
         self.put_descriptor(key.index, fd, Medium::Socket);
         Ok(key)
