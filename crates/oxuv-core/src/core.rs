@@ -23,6 +23,7 @@ use crate::stream::{Extra, Step, Stream};
 use crate::timer::Timers;
 use crate::turn::Turn;
 use crate::udp::Udp;
+use crate::udp_send::Special;
 use crate::watch::{Watch, Watches};
 use crate::write::Write;
 use crate::{Buffers, Key};
@@ -75,6 +76,7 @@ pub struct Core<K: Kernel, U, B> {
     /// The writes of all streams that are not reported.
     pub(crate) writes: Queues<Write<U, B>>,
     pub(crate) udps: Slab<Udp<K::Fd, U, B>>,
+    pub(crate) specials: Slab<Special>,
     pub(crate) polls: Slab<Watch>,
     pub(crate) processes: Processes<K::Child>,
     pub(crate) reaps_orphans: bool,
@@ -118,6 +120,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             extras: Slab::new(),
             writes: Queues::default(),
             udps: Slab::new(),
+            specials: Slab::new(),
             polls: Slab::new(),
             processes: Processes::default(),
             reaps_orphans: config.reaps_orphans,
