@@ -27,6 +27,7 @@ impl Pending {
     }
 
     /// Makes sure that each of this many streams can be fed without memory.
+    #[inline]
     pub(crate) fn reserve(&mut self, streams: usize) -> Result<()> {
         // A stream can be in the queue twice: worked off in the round under way, and fed for the next.
         Ok(self.queue.try_reserve(2 * streams)?)
@@ -34,7 +35,7 @@ impl Pending {
 
     /// Has the stream worked on in the next round, once.
     #[inline]
-    pub(crate) fn feed<F, U, B>(&mut self, stream: &mut Stream<F, U, B>, key: Key) {
+    pub(crate) fn feed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>, key: Key) {
         if !stream.is(StreamFlags::FED) {
             stream.flags |= StreamFlags::FED;
             self.push(key);
@@ -58,7 +59,7 @@ impl Pending {
 
     /// Takes a stream out of the queue: it is closed, or its turn has come. False if it is not in there.
     #[inline]
-    pub(crate) fn unfeed<F, U, B>(&mut self, stream: &mut Stream<F, U, B>) -> bool {
+    pub(crate) fn unfeed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>) -> bool {
         let was_fed = stream.is(StreamFlags::FED);
         if was_fed {
             stream.flags -= StreamFlags::FED;

@@ -1,13 +1,13 @@
 //! Reading from a stream.
 
-use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness, Room};
+use crate::slab::Slab;
 use crate::slots::flag;
-use crate::stream::{Stage, StreamFlags};
+use crate::stream::{Extra, Stage, Stream, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -95,7 +95,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let received = if is_plain {
             self.kernel.recv(fd, buf.into())
         } else {
-            receive_otherwise(&mut self.kernel, stream.medium, fd, buf.into(), &mut stream.received)
+            receive_otherwise(&mut self.kernel, &mut self.extras, stream.medium, stream.extra, fd, buf.into())
         };
         match received {
             Ok([]) => {
@@ -120,9 +120,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn prepare_to_read(&mut self) -> Result<()> {
         let stream = &mut self.streams[self.step.state];
         match stream.medium {
-            Medium::Ipc if stream.received.try_reserve(MAX_HANDLES).is_err() => {
-                self.step.stage = Stage::HangUp;
-                return Err(Errno::ENOMEM);
+            // Closed, it has no room for them, and reads no more.
+            Medium::Ipc => {
+                let extra = self.extras.get_mut(stream.extra);
+                if extra.is_some_and(|extra| extra.received.try_reserve(MAX_HANDLES).is_err()) {
+                    self.step.stage = Stage::HangUp;
+                    return Err(Errno::ENOMEM);
+                }
             }
             // One read for each readiness: another might wait.
             Medium::Terminal if stream.is(StreamFlags::BLOCKING) => self.step.rounds = 0,
@@ -205,31 +209,32 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
 /// Receives, once, in the way that this kind of descriptor asks for. Room for handles is made by now.
 #[inline(always)]
-pub(crate) fn receive<'a, K: Kernel>(
+pub(crate) fn receive<'a, K: Kernel, U>(
     kernel: &mut K,
-    medium: Medium,
+    extras: &mut Slab<Extra<K::Fd>>,
+    stream: &Stream<K::Fd, U>,
     fd: &K::Fd,
     room: Room<'a>,
-    handles: &mut VecDeque<K::Fd>,
 ) -> Result<&'a mut [u8]> {
     // The usual one first, without a table of all.
-    if medium == Medium::Socket {
+    if stream.medium == Medium::Socket {
         return kernel.recv(fd, room);
     }
-    receive_otherwise(kernel, medium, fd, room, handles)
+    receive_otherwise(kernel, extras, stream.medium, stream.extra, fd, room)
 }
 
 #[inline(never)]
 fn receive_otherwise<'a, K: Kernel>(
     kernel: &mut K,
+    extras: &mut Slab<Extra<K::Fd>>,
     medium: Medium,
+    extra: u32,
     fd: &K::Fd,
     room: Room<'a>,
-    handles: &mut VecDeque<K::Fd>,
 ) -> Result<&'a mut [u8]> {
     match medium {
         Medium::Socket => kernel.recv(fd, room),
         Medium::File | Medium::Terminal => kernel.read(fd, room),
-        Medium::Ipc => kernel.recv_with_handles(fd, room, handles),
+        Medium::Ipc => kernel.recv_with_handles(fd, room, &mut extras[extra].received),
     }
 }

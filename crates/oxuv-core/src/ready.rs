@@ -27,7 +27,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.is(StreamFlags::READING) {
             return Err(Errno::EALREADY);
         }
-        if stream.fd.is_none() || stream.is(StreamFlags::LISTENING) || stream.connect.is_some() {
+        if stream.fd.is_none() || stream.is(StreamFlags::LISTENING) || stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::ENOTCONN);
         }
         if !stream.kept.contains(interest) {
@@ -54,15 +54,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EALREADY);
         }
         // While it is being connected, a receive would take the error that tells how that has ended.
-        let is_connected = stream.is(StreamFlags::READABLE) && stream.connect.is_none();
+        let is_connected = stream.is(StreamFlags::READABLE) && !stream.is(StreamFlags::CONNECTING);
         let (Some(fd), true) = (&stream.fd, is_connected) else { return Err(Errno::ENOTCONN) };
         if room.is_empty() {
             return Err(Errno::ENOBUFS);
         }
         if stream.medium == Medium::Ipc {
-            stream.received.try_reserve(MAX_HANDLES)?;
+            self.extras[stream.extra].received.try_reserve(MAX_HANDLES)?;
         }
-        match receive(&mut self.kernel, stream.medium, fd, room, &mut stream.received) {
+        match receive(&mut self.kernel, &mut self.extras, stream, fd, room) {
             Ok([]) => Err(Errno::EOF),
             Err(error) if error != Errno::EAGAIN => {
                 if self.is_end_of_pipe(index, error) {
