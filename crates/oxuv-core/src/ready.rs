@@ -77,7 +77,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// A stream is ready, and perhaps for what is waited for.
     #[inline(never)]
-    pub(crate) fn tell_ready(&mut self, key: Key, state: u32, readiness: Readiness) -> Option<Event<U>> {
+    pub(crate) fn tell_ready(&mut self, key: Key, state: u32, user: U, readiness: Readiness) -> Option<Event<U>> {
+        let stream = &mut self.streams[state];
+        if readiness == Readiness::READ && stream.awaited == Readiness::READ && stream.kept.is_empty() {
+            // The usual one: that it can be read is all there is to be said of it.
+            (stream.awaited, stream.kept) = (Readiness::empty(), Readiness::READ);
+            self.step.stage = Stage::None;
+            self.set_inactive(key.index);
+            return Some(Event::Ready { key, user, readiness });
+        }
+        self.tell_all(key, state, user, readiness)
+    }
+
+    #[inline(never)]
+    fn tell_all(&mut self, key: Key, state: u32, user: U, readiness: Readiness) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
         // If it can be read, and nothing more, that is all there is to be said of it.
         self.step.stage = if readiness == Readiness::READ { Stage::None } else { Stage::HangUp };
@@ -94,14 +107,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.awaited -= told;
         // There is room most of the time: that it is waited for again is less likely.
         stream.kept |= told & Readiness::READ;
-        let (is_over, has_none) = (stream.awaited.is_empty(), stream.writes.is_empty());
-        if told.contains(Readiness::WRITE) && has_none {
+        let is_over = stream.awaited.is_empty();
+        if told.contains(Readiness::WRITE) && stream.writes.is_empty() {
             self.unwant(key.index, Readiness::WRITE);
         }
         if is_over {
             self.set_inactive(key.index);
         }
-        Some(Event::Ready { key, user: self.slots[key.index].user, readiness: told })
+        Some(Event::Ready { key, user, readiness: told })
     }
 
     /// What came before has come again, and nobody has waited for it since: the kernel shall say no more of it.
