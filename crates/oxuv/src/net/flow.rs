@@ -140,6 +140,20 @@ impl<H: Stream> Flow<H> {
         })
     }
 
+    /// Writes all of `rest`, which becomes shorter by what is written.
+    pub(super) fn poll_write_all(
+        &self,
+        whose: Ticket,
+        context: &mut Context<'_>,
+        rest: &mut &[u8],
+    ) -> Poll<io::Result<()>> {
+        while !rest.is_empty() {
+            let count = ready!(self.poll_write(whose, context, rest))?;
+            *rest = &rest[count..];
+        }
+        Poll::Ready(Ok(()))
+    }
+
     pub(crate) fn poll_write_vectored(
         &self,
         context: &mut Context<'_>,
@@ -178,8 +192,8 @@ impl<H: Stream> Flow<H> {
 
     /// Wakes the task when the stream is ready. What it then finds is for it to see.
     fn wait<T>(&self, whose: Ticket, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<T>> {
-        self.side(interest).waiters.wait(whose, context);
         let handle: &Handle = &self.handle;
+        self.side(interest).waiters.wait(&handle.owner().0, whose, context);
         match handle.with(|core, key| core.wait_ready(key, interest)) {
             Ok(()) => Poll::Pending,
             Err(error) => Poll::Ready(Err(error.into())),
@@ -213,7 +227,7 @@ impl<H: Stream> Flow<H> {
         match self.gate.end.get() {
             End::Done(result) => Poll::Ready(Ok(result?)),
             _ => {
-                self.gate.writer.waiters.wait(whose, context);
+                self.gate.writer.waiters.wait(&self.handle.owner().0, whose, context);
                 Poll::Pending
             }
         }
@@ -226,9 +240,9 @@ impl<H: Stream> Flow<H> {
     {
         self.gate.end.set(End::Asked);
         let gate = Rc::clone(&self.gate);
-        let begun = self.begin_end(move |result| {
+        let begun = self.begin_end(move |handle, result| {
             gate.end.set(End::Done(result));
-            gate.writer.open();
+            gate.writer.open(&handle.owner().0);
         });
         if begun.is_err() {
             self.gate.end.set(End::Done(begun));
@@ -254,14 +268,14 @@ impl<H: Stream> Flow<H> {
 
 /// How each kind of stream ends its writing side.
 pub(crate) trait Ends {
-    fn begin_end(&self, on_done: impl FnOnce(Result<()>) + 'static) -> Result<()>;
+    fn begin_end(&self, on_done: impl FnOnce(&Handle, Result<()>) + 'static) -> Result<()>;
 }
 
 macro_rules! ends {
     ($($kind:ident),*) => {$(
         impl Ends for Flow<crate::$kind> {
-            fn begin_end(&self, on_done: impl FnOnce(Result<()>) + 'static) -> Result<()> {
-                self.handle.shutdown(move |_, result| on_done(result))
+            fn begin_end(&self, on_done: impl FnOnce(&Handle, Result<()>) + 'static) -> Result<()> {
+                self.handle.shutdown(move |handle, result| on_done(handle, result))
             }
         }
     )*};

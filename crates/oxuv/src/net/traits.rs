@@ -107,7 +107,8 @@ macro_rules! writes {
             /// # Errors
             /// As [`write`](Self::write).
             pub async fn write_all(&self, mut bytes: &[u8]) -> std::io::Result<()> {
-                self.write_all_buf(&mut bytes).await
+                let waiter = self.flow.writer();
+                std::future::poll_fn(|context| self.flow.poll_write_all(waiter.ticket(), context, &mut bytes)).await
             }
 
             /// Writes all of `rest`, which becomes shorter by what is written: it is empty then.
@@ -118,14 +119,7 @@ macro_rules! writes {
             /// As [`write`](Self::write).
             pub async fn write_all_buf(&self, rest: &mut &[u8]) -> std::io::Result<()> {
                 let waiter = self.flow.writer();
-                std::future::poll_fn(|context| {
-                    while !rest.is_empty() {
-                        let count = std::task::ready!(self.flow.poll_write(waiter.ticket(), context, rest))?;
-                        *rest = &rest[count..];
-                    }
-                    std::task::Poll::Ready(Ok(()))
-                })
-                .await
+                std::future::poll_fn(|context| self.flow.poll_write_all(waiter.ticket(), context, rest)).await
             }
 
             /// As [`write`](Self::write), for those who write futures by hand. Of those who call this, the
