@@ -17,6 +17,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// EINVAL when closing, or for another interest; EALREADY when it is read by [`Core::read_start`]; ENOTCONN when it is not
     /// connected; EEXIST when another handle waits for the descriptor.
+    #[inline]
     pub fn wait_ready(&mut self, key: Key, interest: Readiness) -> Result<()> {
         let index = self.open_stream(key)?;
         let state = self.slots[index].state;
@@ -47,6 +48,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EAGAIN when there is nothing; EOF at the end of the stream. EALREADY when it is read by [`Core::read_start`]; ENOTCONN when it is
     /// not connected, or has failed before; EINVAL when closing, ENOBUFS for no room, ENOMEM. Any other: the connection has
     /// failed, and is neither readable nor writable any more.
+    #[inline]
     pub fn try_read<'a>(&mut self, key: Key, room: Room<'a>) -> Result<&'a mut [u8]> {
         let index = self.open_stream(key)?;
         let stream = &mut self.streams[self.slots[index].state];

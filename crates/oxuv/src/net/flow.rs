@@ -69,6 +69,7 @@ impl<H: Stream> Flow<H> {
         self.gate.writer.waiters.enter()
     }
 
+    #[inline]
     fn share(&self, context: &mut Context<'_>) -> Poll<()> {
         let handle: &Handle = &self.handle;
         handle.owner().0.tasks.take_share(context)
@@ -176,7 +177,7 @@ impl<H: Stream> Flow<H> {
     ) -> Poll<io::Result<usize>> {
         ready!(self.share(context));
         match write(&self.handle) {
-            Err(Errno::EAGAIN) => self.wait(whose, context, Readiness::WRITE),
+            Err(Errno::EAGAIN) => self.wait_for_room(whose, context),
             written => Poll::Ready(Ok(written?)),
         }
     }
@@ -186,11 +187,18 @@ impl<H: Stream> Flow<H> {
         handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
     }
 
+    #[inline]
     fn side(&self, interest: Readiness) -> &Side {
         if interest == Readiness::READ { &self.gate.reader } else { &self.gate.writer }
     }
 
+    #[cold]
+    fn wait_for_room(&self, whose: Ticket, context: &Context<'_>) -> Poll<io::Result<usize>> {
+        self.wait(whose, context, Readiness::WRITE)
+    }
+
     /// Wakes the task when the stream is ready. What it then finds is for it to see.
+    #[inline(always)] // What is waited for is known where this is called.
     fn wait<T>(&self, whose: Ticket, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<T>> {
         let handle: &Handle = &self.handle;
         self.side(interest).waiters.wait(&handle.owner().0, whose, context);

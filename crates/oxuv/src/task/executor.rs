@@ -170,7 +170,7 @@ impl Tasks {
     }
 
     /// Puts a task into the queue, unless it is there or has ended: on the loop's thread.
-    #[inline]
+    #[inline(always)] // Hardly more than its callers, for whom it is all there is to do.
     pub(super) fn wake(&self, inner: &Inner, id: Id) {
         let is_new = match self.slab.borrow_mut().get_mut(id.index as usize) {
             Some(task) => task.number == id.number && !mem::replace(&mut task.is_queued, true),
@@ -182,6 +182,7 @@ impl Tasks {
     }
 
     /// Marks what the loop blocks on as queued: false if it is, or if this is another, which has ended.
+    #[inline(never)]
     fn mark_main(&self, id: Id) -> bool {
         let mut main = self.main.borrow_mut();
         main.as_mut().is_some_and(|main| main.wakeup.id == id && !mem::replace(&mut main.is_queued, true))
@@ -199,6 +200,7 @@ impl Tasks {
     }
 
     /// The queue is not empty any more, and nobody is at work on it: that is for the phase which comes next.
+    #[inline(never)]
     fn have_it_worked_off(&self, inner: &Inner) {
         // This fails only for a loop that is gone, or has had no task yet.
         let _ = inner.with(|core| match core.ahead() {

@@ -74,7 +74,7 @@ impl Waiters {
     }
 
     /// Wakes all; false if there are none. This is for the thread of the loop that those wait on whom [`Waiters::wait`] was told of.
-    #[inline]
+    #[inline(never)] // There are several callers, and one in the driver.
     pub(crate) fn wake(&self, inner: &Inner) -> bool {
         let mut list = self.list.borrow_mut();
         let Some(first) = list.first.take() else { return false };
