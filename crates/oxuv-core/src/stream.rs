@@ -380,7 +380,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Some(Event::NeedBuffer { key, user });
         }
         if !(stream.awaited | stream.kept).is_empty() {
-            return self.tell_ready(key, state, readiness);
+            return self.tell_ready(key, state, user, readiness);
         }
         self.step.stage = Stage::HangUp;
         None

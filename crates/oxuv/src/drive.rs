@@ -222,7 +222,7 @@ impl Subjects {
                 }
             }
             Event::Ready { key, readiness, .. } => {
-                call!(table, key, Ready, |gate| gate.open(readiness));
+                call!(table, key, Ready, |gate| gate.open(inner, readiness));
             }
             Event::HungUp { key, .. } => {
                 call!(table, key, Read, |callback| callback(self, key, &Err(Errno::EOF)));
