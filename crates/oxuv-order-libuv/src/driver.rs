@@ -161,7 +161,14 @@ impl Driver for Libuv {
     }
 
     fn tty_init(&self, name: &str, terminal: OwnedFd) -> Outcome {
-        self.make(name, |handle| call!(self.uv_tty_init(self.lp, handle, terminal.into_raw_fd(), 0)))
+        let (given, mut taken) = (terminal.as_raw_fd(), -1);
+        self.make(name, |handle| call!(self.uv_tty_init(self.lp, handle, given, 0)))?;
+        named(call!(self.uv_fileno(self.get(name), &raw mut taken)))?;
+        if taken == given {
+            // It could not be opened anew, and is the handle's now.
+            let _ = terminal.into_raw_fd();
+        }
+        Ok(())
     }
 
     fn close(&self, name: &str) -> Outcome {
@@ -276,11 +283,15 @@ impl Driver for Libuv {
     }
 
     fn open(&self, name: &str, socket: OwnedFd) -> Outcome {
+        let fd = socket.as_raw_fd();
         named(match self.kind(name) {
-            uv_handle_type_UV_NAMED_PIPE => call!(self.uv_pipe_open(self.get(name), socket.into_raw_fd())),
-            uv_handle_type_UV_UDP => call!(self.uv_udp_open(self.get(name), socket.into_raw_fd())),
-            _ => call!(self.uv_tcp_open(self.get(name), socket.into_raw_fd())),
-        })
+            uv_handle_type_UV_NAMED_PIPE => call!(self.uv_pipe_open(self.get(name), fd)),
+            uv_handle_type_UV_UDP => call!(self.uv_udp_open(self.get(name), fd)),
+            _ => call!(self.uv_tcp_open(self.get(name), fd)),
+        })?;
+        // It is the handle's now.
+        let _ = socket.into_raw_fd();
+        Ok(())
     }
 
     fn bind(&self, name: &str, address: SocketAddr) -> Outcome {

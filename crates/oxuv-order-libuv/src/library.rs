@@ -47,6 +47,7 @@ functions! {
     fn uv_is_active(*const uv_handle_t) -> c_int;
     fn uv_is_closing(*const uv_handle_t) -> c_int;
     fn uv_has_ref(*const uv_handle_t) -> c_int;
+    fn uv_fileno(*const uv_handle_t, *mut c_int) -> c_int;
     fn uv_ref(*mut uv_handle_t);
     fn uv_unref(*mut uv_handle_t);
     fn uv_timer_init(*mut uv_loop_t, *mut uv_timer_t) -> c_int;

@@ -88,11 +88,26 @@ impl<D: Driver> Runner<D> {
             ("repeat?", [name]) => driver.timer_repeat(name).text(),
             ("due_in?", [name]) => driver.timer_due_in(name).text(),
             ("hear_alloc", [name]) => ok(|| driver.hear_alloc(name)),
-            ("work" | "hold", [name]) => self.outside.job(verb == "hold", |work| driver.work(name, work)).text(),
+            ("work" | "hold", [name]) => {
+                self.set_kind(name, "job");
+                self.outside.job(verb == "hold", |work| driver.work(name, work)).text()
+            }
             ("release", []) => ok(|| self.outside.release()),
-            ("cancel", [name]) => driver.cancel(name).inspect(|()| self.outside.cancelled()).text(),
-            ("fs", [name, words @ ..]) => self.operate(name, words),
-            ("look_up", [name, host]) => driver.look_up(name, host).text(),
+            ("cancel", [name]) => {
+                let cancelled = driver.cancel(name);
+                if cancelled.is_ok() && self.kind(name) == "job" {
+                    self.outside.cancelled();
+                }
+                cancelled.text()
+            }
+            ("fs", [name, words @ ..]) => {
+                self.set_kind(name, verb);
+                self.operate(name, words)
+            }
+            ("look_up", [name, host]) => {
+                self.set_kind(name, verb);
+                driver.look_up(name, host).text()
+            }
             ("spawn", [name]) => {
                 self.set_kind(name, verb);
                 self.outside.child(name, |words, input| driver.spawn(name, words, input)).text()
@@ -176,7 +191,8 @@ impl<D: Driver> Runner<D> {
     fn operate(&self, name: &str, words: &[&str]) -> String {
         let (outside, path) = (&self.outside, |file: &&str| self.outside.place(file));
         let paths: Vec<_> = words.iter().skip(1).map(path).collect();
-        let file = words.get(1).filter(|_| matches!(words[0], "read" | "write")).map(|file| outside.file(file));
+        let is_open = matches!(words, ["read" | "write", ..]);
+        let file = words.get(1).filter(|_| is_open).and_then(|file| outside.file(file));
         let operation = match (words, &paths[..], &file) {
             (["open", _], [path], _) => Operation::Open(path),
             (["make", _], [path], _) => Operation::Make(path),

@@ -305,13 +305,15 @@ impl Outside {
         self.place.get_or_init(Directory::new).0.join(name)
     }
 
-    /// An open file of that path.
-    pub(crate) fn file(&self, name: &str) -> Rc<File> {
-        let open = || {
-            let mut options = OpenOptions::new();
-            Rc::new(options.read(true).write(true).create(true).truncate(false).open(self.place(name)).unwrap())
-        };
-        Rc::clone(self.files.borrow_mut().entry(name.to_owned()).or_insert_with(open))
+    /// An open file of that path, unless a directory is there.
+    pub(crate) fn file(&self, name: &str) -> Option<Rc<File>> {
+        if let Some(file) = self.files.borrow().get(name) {
+            return Some(Rc::clone(file));
+        }
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.place(name));
+        let file = Rc::new(opened.ok()?);
+        self.files.borrow_mut().insert(name.to_owned(), Rc::clone(&file));
+        Some(file)
     }
 
     /// Makes an empty file in there, by one change.

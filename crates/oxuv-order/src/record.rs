@@ -51,6 +51,8 @@ struct Known {
     has_failed: bool,
     /// The other end of its socket is there, outside of the loop.
     has_end: bool,
+    /// It is a child that has ended, and that is not told yet.
+    is_ending: bool,
     /// As scripts say it; of what has come by a pipe, unknown.
     kind: String,
 }
@@ -80,6 +82,8 @@ pub(crate) struct Sense {
     jobs: HashMap<String, bool>,
     is_held: bool,
     files: Vec<String>,
+    /// The runs that are under way, one in a callback of the other.
+    pub(crate) runs: i32,
 }
 
 impl Sense {
@@ -103,16 +107,19 @@ impl Sense {
     pub(crate) fn allows(&self, words: &[&str]) -> bool {
         let is_fresh = |name: &str| self.is(name, |known| !known.is_used);
         match *words {
-            ["run" | "stop_loop" | "update_time" | "sleep" | "alive?" | "timeout?" | "walk?" | "say", ..] => true,
+            ["run", _] => self.runs < 2,
+            ["stop_loop" | "update_time" | "sleep" | "alive?" | "timeout?" | "walk?" | "say", ..] => true,
             ["raise", _] => true,
             ["work" | "look_up", name, ..] | ["fs", name, ..] => !self.jobs.contains_key(name),
             // The pool has one thread.
             ["hold", name] => !self.is_held && !self.jobs.contains_key(name),
             ["release"] => self.is_held,
             ["cancel", name] => self.jobs.get(name) == Some(&false),
+            // Started anew, it goes on with both files in libuv.
+            ["start", name, _, _] if self.is(name, |known| known.kind == "fs_poll") => is_fresh(name),
             ["make", name] => !self.files.iter().any(|file| file == name),
             ["spawn", name] => self.life(name) == Life::None,
-            ["end", name, _] => self.is(name, |_| true),
+            ["end" | "kill", name, _] => self.is(name, |known| !known.is_ending),
             [verb, name] if OPENED.contains(&verb) => self.life(name) == Life::None,
             [verb, name] if Kind::named(verb).is_some() => self.life(name) == Life::None,
             ["open" | "listen", name] => is_fresh(name),
@@ -172,10 +179,13 @@ impl Sense {
                 *self.known(name) = Known { is_used: true, has_end: true, ..Known::new(verb) };
             }
             [verb, name] if verb == "spawn" || Kind::named(verb).is_some() => *self.known(name) = Known::new(verb),
+            ["start", name, _, _] if self.known(name).kind == "fs_poll" => self.known(name).is_used = true,
             ["open", name] => (self.known(name).is_used, self.known(name).has_end) = (true, true),
             ["listen", name] => (self.known(name).is_used, self.known(name).is_listening) = (true, true),
             ["connect", name, _] => (self.known(name).is_used, self.known(name).is_connecting) = (true, true),
             ["pair", one, other] => (self.known(one).is_used, self.known(other).is_used) = (true, true),
+            ["end", name, _] => self.known(name).is_ending = true,
+            ["kill", name, signal] => self.known(name).is_ending |= signal != "0",
             ["close", name] => self.known(name).life = Life::Closing,
             ["close_reset", name] => self.known(name).life = Life::Gone,
             _ => {}
@@ -186,6 +196,7 @@ impl Sense {
         let known = self.known(&call.callback.name);
         match call.what {
             What::Work | What::File | What::Found => drop(self.jobs.remove(&call.callback.name)),
+            What::Exit => known.is_ending = false,
             What::Close => known.life = Life::None,
             What::Connect => (known.is_connecting, known.has_failed) = (false, !call.result.is_empty()),
             _ => {}
