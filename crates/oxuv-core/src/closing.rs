@@ -54,17 +54,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         loop {
             let index = self.slots.front(List::ClosingPass)?;
             let (kind, state) = (self.slots[index].kind, self.slots[index].state);
-            let waits = match kind {
-                Kind::Signal => self.signals.owes(state),
-                Kind::FsPoll => self.has_ended_series(state),
-                _ => false,
-            };
-            if !waits {
-                return Some(index);
-            }
-            self.slots.unlink::<PHASE>(index);
-            if self.slots[index].has(flag::CLOSING) {
-                self.slots.push_front(List::Closing, index);
+            match kind {
+                Kind::Signal if self.signals.owes(state) => {
+                    self.slots.unlink::<PHASE>(index);
+                    self.slots.push_front(List::Closing, index);
+                }
+                Kind::FsPoll if self.has_ended_series(state) => {
+                    self.slots.unlink::<PHASE>(index);
+                    if self.slots[index].has(flag::CLOSING) {
+                        self.close_fs_poll(index);
+                    }
+                }
+                _ => return Some(index),
             }
         }
     }
