@@ -144,8 +144,8 @@ impl Drop for Child {
     }
 }
 
-/// What children run.
-const CHILD: [&str; 3] = ["sh", "-c", "read code; exit $code"];
+/// What children run. Where a name is looked for, libuv makes a child for each folder, whose end raises SIGCHLD.
+const CHILD: [&str; 3] = ["/bin/sh", "-c", "read code; exit $code"];
 
 /// Children.
 impl Outside {
