@@ -2,7 +2,8 @@
  * its own, as the first thing that this library does there; whatever comes of it, what was begun is told of, the loop closes,
  * and the same play, with memory again, goes well and leaves as much behind as ever.
  *
- * not under valgrind: it would take it hours. */
+ * not under valgrind: it would take it hours.
+ * not under TSan: it is about memory, and by hundreds of processes. */
 #ifndef REFUSALS_H
 #define REFUSALS_H
 
