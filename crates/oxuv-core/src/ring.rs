@@ -200,24 +200,16 @@ impl<J: Job> RingJobs<J> {
             return Err(job);
         }
         let Some(operation) = job.operation() else { return Err(job) };
-        if way == Way::Fastest && !operation.is_quick() {
+        let is_for_a_thread = way == Way::Fastest && !operation.is_quick();
+        if is_for_a_thread || ring.reserve(&operation).is_err() {
             job.take_back(operation);
             return Err(job);
         }
-        let mut given = Some((operation, (request, job)));
-        match (ring.submit(&mut given), given) {
-            (Ok(Name { index, generation }), _) => {
-                if let Some(times) = &mut self.times {
-                    times.queued(request);
-                }
-                Ok(Ticket { index: index | RINGS, generation })
-            }
-            (Err(_), Some((operation, (_, mut job)))) => {
-                job.take_back(operation);
-                Err(job)
-            }
-            (Err(_), None) => unreachable!("what is not taken is left"),
+        let Name { index, generation } = ring.submit(operation, (request, job));
+        if let Some(times) = &mut self.times {
+            times.queued(request);
         }
+        Ok(Ticket { index: index | RINGS, generation })
     }
 
     /// Takes a job back. True if it is there at once, to be collected.
