@@ -126,6 +126,10 @@ pub trait Kernel {
     /// A waker, to be handed to other threads.
     fn waker(&self) -> Self::Waker;
 
+    /// From now on others may have a waker, and use it.
+    #[inline]
+    fn expect_wakes(&mut self) {}
+
     /// Leaves a descriptor open, for somebody else to close.
     fn let_go(fd: Self::Fd);
 

@@ -1,5 +1,7 @@
 //! The kernel that everybody has: Linux, by way of `oxuv-os`.
 
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod work;
 
 use std::collections::VecDeque;
@@ -35,6 +37,7 @@ use crate::kernel::{
 };
 use crate::pool::{Counter, Lane, Pool, Rest, Ticket};
 use crate::ring::RingJobs;
+use work::Way;
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, a spare descriptor, and a ring for files.
 pub struct Linux<J: Job = Box<dyn Job>> {
@@ -43,8 +46,7 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     events: Vec<Event>,
     spare: Spare,
     send_flags: SendFlags,
-    /// Its waits are of another kind than usual: they block SIGPROF, or the clock is one for tests.
-    waits_otherwise: bool,
+    way: Way,
     /// What the clock for tests says, in nanoseconds; 0 is that there is none.
     test_time: u64,
     jobs: Counter<J>,
@@ -104,8 +106,8 @@ impl<J: Job> Linux<J> {
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
         let (jobs, ring, process) = (Counter::new(pool), RingJobs::default(), Process::current());
-        let (waits_otherwise, test_time, signals) = (false, 0, None);
-        Ok(Linux { epoll, waker, events, spare, send_flags, waits_otherwise, test_time, jobs, ring, signals, process })
+        let (way, test_time, signals) = (Way::Usual, 0, None);
+        Ok(Linux { epoll, waker, events, spare, send_flags, way, test_time, jobs, ring, signals, process })
     }
 
     /// Whether operations on files that are submitted from now on are done by io_uring, where that can be had, or all by the
@@ -123,13 +125,15 @@ impl<J: Job> Linux<J> {
     /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
     #[doc(alias = "UV_LOOP_BLOCK_SIGNAL")]
     pub fn block_sigprof(&mut self) {
-        self.waits_otherwise = true;
+        if self.way != Way::ByTestClock {
+            self.way = Way::WithoutSigprof;
+        }
     }
 
     /// Has a clock for tests from now on. It stands still but for two things: a wait that finds nothing to do takes no time, and
     /// the clock is then at its end; and [`Linux::advance`].
     pub fn use_test_clock(&mut self) {
-        self.waits_otherwise = true;
+        self.way = Way::ByTestClock;
         self.test_time = self.test_time.max(TEST_BEGIN);
     }
 
@@ -177,6 +181,10 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         self.waker.clone()
     }
 
+    fn expect_wakes(&mut self) {
+        self.be_reached();
+    }
+
     fn let_go(fd: Descriptor) {
         std::mem::forget(fd);
     }
@@ -187,6 +195,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     }
 
     fn watch(&mut self, number: i32, token: u64, interest: Readiness, known: bool) -> Result<()> {
+        self.be_reached();
         self.epoll.set(number, token, EventFlags::from_bits_retain(interest.bits().into()), known)
     }
 
@@ -531,6 +540,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     }
 
     fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        self.be_reached();
         let signals = match &mut self.signals {
             Some(signals) => signals,
             none => none.insert(Signals::new(&self.waker.0)?),
@@ -552,6 +562,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         self.epoll.renew()?;
         self.epoll.set(self.waker.0.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
         self.events.clear();
+        self.be_reached();
         let process = Process::current();
         let is_child = std::mem::replace(&mut self.process, process) != process;
         if is_child {

@@ -108,7 +108,8 @@ impl Loop {
         Builder::default()
     }
 
-    fn on(kernel: Linux, grain: Duration) -> Result<Loop> {
+    fn on(mut kernel: Linux, grain: Duration) -> Result<Loop> {
+        kernel.skip_vain_waits();
         let core = Core::new(kernel, Config { grain: nanoseconds(grain), ..Config::default() })?;
         Ok(Loop(LoopRef(Rc::new(Inner {
             core: RefCell::new(Some(core)),
