@@ -65,6 +65,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.
     #[inline(always)] // As `Core::advance`.
     pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
+        self.flush_writes();
         self.sync();
         self.poll.batches = BATCHES;
         if self.poll.care == Care::Look {
@@ -205,6 +206,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return false;
         }
         self.poll.batches -= 1;
+        self.flush_writes();
         self.poll.deadline = Some(0);
         self.wait(Some(0));
         self.poll.len > 0

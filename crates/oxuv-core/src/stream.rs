@@ -378,6 +378,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
+        self.flush_writes();
         self.forget(index);
         if self.slots[index].kind == Kind::Tty {
             self.close_tty(self.slots.key(index));
