@@ -111,7 +111,10 @@ fn of_a_task_that_another_thread_wakes() {
         let kept = Arc::clone(&waker);
         let task = poll_fn(move |context| match kept.lock().unwrap().replace(context.waker().clone()) {
             None => task::Poll::Pending,
-            Some(_) => task::Poll::Ready(heard()),
+            Some(_) => {
+                heard();
+                task::Poll::Ready(())
+            }
         });
         lp.spawn_local(task);
         thread::spawn(move || {
