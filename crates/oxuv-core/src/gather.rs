@@ -10,7 +10,7 @@ use crate::kernel::{Gathered, Kernel, Medium};
 use crate::slots::Slot;
 use crate::stream::StreamFlags;
 use crate::turn::Phase;
-use crate::write::{Done, Write};
+use crate::write::Write;
 use crate::{Buffers, Core, Key};
 
 /// A longer write is sent at once: to copy it would cost more than is saved.
@@ -68,7 +68,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.gathering.has_some = true;
         let stream = &mut self.streams[state];
-        stream.sent = Some(user);
+        stream.put_sent(user);
         self.pending.feed(stream, key);
         self.requests += 1;
         true
@@ -102,11 +102,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             };
             // It was told neither that it is sent, nor that it is closed: both send first.
             let stream = &mut self.streams[state];
-            let Some(user) = stream.sent.take() else { continue };
+            let Some(user) = stream.take_sent() else { continue };
             match result {
                 Err(error) if !matches!(error, Errno::EAGAIN | Errno::ENOBUFS) => {
                     stream.queued = total;
-                    stream.done.push_back(Done::unkept(user, Err(error), total));
+                    self.writes.push_back(&mut stream.done, Write::ended(user, Err(error), total));
                 }
                 sent => {
                     let write = Write::new(user, keep(bytes), sent.unwrap_or(0), total, None);

@@ -65,6 +65,7 @@ pub mod pool;
 mod process;
 #[cfg(test)]
 mod process_tests;
+mod queues;
 mod read;
 mod ready;
 #[cfg(test)]
