@@ -360,7 +360,7 @@ fn returned<J: Job>(Done { value: (request, mut job), operation, outcome }: Done
 }
 
 /// What the environment's `UV_USE_IO_URING` says: yes if it is a positive number. `None` if it is not there.
-fn environment_allows() -> Option<bool> {
+pub(crate) fn environment_allows() -> Option<bool> {
     env::copy(c"UV_USE_IO_URING", &mut [0; 16]).map(is_positive)
 }
 
