@@ -8,16 +8,18 @@ use oxuv_core::{Alive, CallbackKind, Event, Metrics, ObservedJob, Observer, Phas
 use crate::Check;
 use crate::run::Machine;
 
+/// The callback under way, and when it began.
+type Begun = (Event<u64>, u64);
+
 /// What was told last.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     at: u64,
     turn: u64,
     phase: Option<Phase>,
-    /// The callback under way, and when it began.
-    under_way: Option<(Event<u64>, u64)>,
+    under_way: Option<Begun>,
     /// Those of outer runs, in which others run, and their phases.
-    outer: Vec<(Option<(Event<u64>, u64)>, Option<Phase>)>,
+    outer: Vec<(Option<Begun>, Option<Phase>)>,
     waits: u64,
     complaint: Option<String>,
 }
