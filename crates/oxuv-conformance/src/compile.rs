@@ -21,22 +21,25 @@ pub enum Header {
 const DEFINES: [&str; 3] = ["-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-D_LARGEFILE_SOURCE"];
 const OUR_HEADERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../oxuv-c/include");
 
-/// Compiles libuv's tests.
-pub fn tests(source: &Source, header: Header, jobs: usize) -> Result<Vec<PathBuf>, String> {
+/// Compiles libuv's tests. Those with flags of their own lie beside the others.
+pub fn tests(source: &Source, header: Header, cflags: &[String], jobs: usize) -> Result<Vec<PathBuf>, String> {
     let private = |path: &Path| PRIVATE.iter().any(|name| path.ends_with(name));
     let (theirs, sources): (Vec<PathBuf>, Vec<PathBuf>) =
         source.tests()?.into_iter().partition(|path| header == Header::Libuv || private(path));
-    let flags = ["-DUSING_UV_SHARED=1", "-g", "-w"];
-    let mut objects = objects(&source.target.join("tests-libuv"), &theirs, &source.headers(), &flags, jobs)?;
+    let mut flags = vec!["-DUSING_UV_SHARED=1", "-g", "-w"];
+    flags.extend(cflags.iter().map(String::as_str));
+    let kind = if cflags.is_empty() { "" } else { "-flags" };
+    let mut objects =
+        objects(&source.target.join(format!("tests-libuv{kind}")), &theirs, &source.headers(), &flags, jobs)?;
     if header == Header::Ours {
-        let ours = objects_of_ours(source, &sources, &flags, jobs)?;
-        objects.extend(ours);
+        let folder = source.target.join(format!("tests-ours{kind}"));
+        objects.extend(objects_of_ours(&folder, &sources, &flags, jobs)?);
     }
     Ok(objects)
 }
 
-fn objects_of_ours(source: &Source, sources: &[PathBuf], flags: &[&str], jobs: usize) -> Result<Vec<PathBuf>, String> {
-    objects(&source.target.join("tests-ours"), sources, Path::new(OUR_HEADERS), flags, jobs)
+fn objects_of_ours(folder: &Path, sources: &[PathBuf], flags: &[&str], jobs: usize) -> Result<Vec<PathBuf>, String> {
+    objects(folder, sources, Path::new(OUR_HEADERS), flags, jobs)
 }
 
 /// Compiles libuv itself, and makes a library of this form of it.

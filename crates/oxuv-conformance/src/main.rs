@@ -48,9 +48,9 @@ fn conform(options: &Options) -> Result<bool, String> {
     let processors = available_parallelism().map_or(1, usize::from);
     let source = Source::find()?;
     let library = options.library.provide(options.form, &source, processors)?;
-    let objects = compile::tests(&source, options.header, processors)?;
+    let objects = compile::tests(&source, options.header, &options.cflags, processors)?;
     let place = Place::new(source.fixtures())?;
-    let program = Program::link(&place.programs(), &objects, &library, options.form, options.leaks)?;
+    let program = Program::link(&place.programs(), &objects, &library, options.form, options.leaks, &options.ldflags)?;
 
     let isolated = can_isolate(&place);
     if !isolated {
@@ -117,7 +117,7 @@ fn look_at_leaks(
     if !suspects.is_empty() {
         let library = Library::Upstream.provide(form, source, jobs)?;
         let place = Place::new(source.fixtures())?;
-        let program = Program::link(&place.programs(), objects, &library, form, true)?;
+        let program = Program::link(&place.programs(), objects, &library, form, true, &[])?;
         let runner = Runner { program: &program.path, place: &place, user: runner.user.clone(), ..*runner };
         for (test, run) in suspects.iter().zip(parallel::map(jobs, &suspects, |test| runner.run(test))) {
             others.insert((*test).clone(), run?);

@@ -20,6 +20,8 @@ usage: oxuv-conformance [OPTION ...]
   --patience N                           multiplies the time that libuv's runner allows a test (3)
   --time-limit SECONDS                   for a test and its runner; then they are killed (240)
   --valgrind                             each test under valgrind, whose errors make it fail; better with --patience 20
+  --cflag FLAG                           for the compiler of the tests (may be repeated)
+  --ldflag FLAG                          for their linker, behind the library (may be repeated)
   --leaks                                tell what tests leave behind: memory, descriptors, threads; what libuv leaves
                                          too does not count, nor do the tests' results
   --repeat N                             run all N times; a test's result is the worst one
@@ -50,6 +52,10 @@ pub struct Options {
     pub time_limit: Duration,
     /// Whether tests run under valgrind.
     pub valgrind: bool,
+    /// What the compiler of the tests is given besides.
+    pub cflags: Vec<String>,
+    /// What their linker is given besides.
+    pub ldflags: Vec<String>,
     /// Whether to look what tests leave behind.
     pub leaks: bool,
     /// How often.
@@ -79,6 +85,8 @@ impl Options {
             patience: 3,
             time_limit: Duration::from_secs(240),
             valgrind: false,
+            cflags: Vec::new(),
+            ldflags: Vec::new(),
             leaks: false,
             repeat: 1,
             list: None,
@@ -100,6 +108,8 @@ impl Options {
                 "--patience" => options.patience = number(&value()?)?,
                 "--time-limit" => options.time_limit = Duration::from_secs(number(&value()?)?.into()),
                 "--valgrind" => options.valgrind = true,
+                "--cflag" => options.cflags.push(value()?),
+                "--ldflag" => options.ldflags.push(value()?),
                 "--leaks" => options.leaks = true,
                 "--repeat" => options.repeat = number(&value()?)?,
                 "--list" => options.list = Some(value()?.into()),

@@ -28,6 +28,7 @@ impl Program {
         library: &Path,
         form: Form,
         leaks: bool,
+        flags: &[String],
     ) -> Result<Program, String> {
         let symbols = symbols::of_objects(objects)?;
         let exports = symbols::of_library(library, form)?;
@@ -53,7 +54,7 @@ impl Program {
             compile(leaks::SOURCE, &folder.join("leaks.c"), &["-c"], &object)?;
             cc.arg("-fsanitize=leak").arg(object);
         }
-        run_tool(cc.args(["-Wl,-rpath,$ORIGIN", "-lpthread", "-ldl", "-lrt", "-lm", "-lutil"]))?;
+        run_tool(cc.args(["-Wl,-rpath,$ORIGIN", "-lpthread", "-ldl", "-lrt", "-lm", "-lutil"]).args(flags))?;
         let tests = tests(&path, &symbols)?;
         Ok(Program { path, tests, missing })
     }

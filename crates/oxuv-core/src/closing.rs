@@ -20,7 +20,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
         let (key, user) = (self.slots.key(index), self.slots[index].user);
         let canceled = match kind {
-            kind if kind.is_stream() => self.next_canceled(index, state),
+            kind if kind.is_stream() && self.streams[state].owes() => self.next_canceled(index, state),
             Kind::Udp => {
                 self.cancel_sends(state);
                 self.report_datagram(key, state)
@@ -71,7 +71,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     fn next_canceled(&mut self, index: u32, state: u32) -> Option<Event<U>> {
-        if let Some(user) = self.streams[state].connect.take() {
+        if let Some(user) = self.streams[state].take_connect() {
             self.requests -= 1;
             return Some(Event::Connected { key: self.slots.key(index), user, result: Err(Errno::ECANCELED) });
         }
@@ -79,7 +79,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(event) = self.report_write(self.slots.key(index), state) {
             return Some(event);
         }
-        let user = self.streams[state].shutdown.take()?;
+        let user = self.streams[state].take_shutdown()?;
         self.requests -= 1;
         Some(Event::ShutDown { key: self.slots.key(index), user, result: Err(Errno::ECANCELED) })
     }

@@ -75,6 +75,15 @@ impl Signals {
         self.handles.remove(state);
     }
 
+    /// Room for one watcher more, and for one signal that all of them hear of: so it is told however short memory is then.
+    fn reserve(&mut self) -> Result<()> {
+        // One for each handle, the new one among them, and one for the core itself.
+        let needed = self.handles.bound() + 2;
+        self.watchers.try_reserve(needed.saturating_sub(self.watchers.len()))?;
+        self.caught.try_reserve(needed.saturating_sub(self.caught.len()))?;
+        Ok(())
+    }
+
     /// How all but this one watch a signal.
     fn how_others_watch(&self, key: Key, number: i32) -> Watching {
         let mut how = Watching::No;
@@ -106,9 +115,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_signal_init")]
     pub fn signal_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        // One for each handle, and one for the core itself.
-        let needed = self.signals.handles.bound() + 2;
-        self.signals.watchers.try_reserve(needed.saturating_sub(self.signals.watchers.len()))?;
+        self.signals.reserve()?;
         let state = self.signals.handles.insert(Signal::default())?;
         Ok(self.add_handle(Kind::Signal, state, user))
     }
@@ -195,7 +202,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// As [`Core::signal_start`].
     pub(crate) fn hear_signal(&mut self, number: i32) -> Result<()> {
         self.unhear_signal(number);
-        self.signals.watchers.try_reserve(self.signals.handles.bound() + 2)?;
+        self.signals.reserve()?;
         self.kernel.watch_signal(number, Watching::Always)?;
         self.signals.watchers.push(Watcher { number, once: false, key: Key::default() });
         Ok(())
@@ -215,7 +222,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// Hands on what has come. What there is no memory for stays with the kernel.
+    /// Hands on what has come. What there is no memory for stays with the kernel until those before it are told: there is
+    /// always room for one.
     fn hand_on_signals(&mut self) {
         self.signals.is_behind = false;
         loop {

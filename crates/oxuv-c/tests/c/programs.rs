@@ -34,6 +34,9 @@ programs! {
     bugs_that_were_reported: "cases.c";
     bugs_that_were_reported_of_loops: "reported.c";
     bugs_that_were_reported_of_udp: "udp_reported.c";
+    any_allocation_may_fail_under_files: "refusals_files.c";
+    any_allocation_may_fail_under_streams: "refusals_streams.c";
+    any_allocation_may_fail_under_the_rest: "refusals_rest.c";
     callbacks_may_be_left_by_longjmp: "jump.c";
     callbacks_may_do_anything_to_any_handle: "reentrant.c";
     children_are_made_and_end: "process.c";
@@ -107,7 +110,7 @@ programs! {
     work_of_many_loops: "work_threads.c";
     work_on_one_thread: "work.c";
     writes_are_taken_back: "write_cancel.c";
-    writes_for_which_memory_is_short: "short_memory.c";
+    what_is_asked_of_the_system_for_which_memory_is_short: "short_memory.c";
 }
 
 #[test]
