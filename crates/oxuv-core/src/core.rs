@@ -92,6 +92,8 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) fs_polls: Slab<FsPoll>,
     pub(crate) signals: Signals,
     pub(crate) observing: Option<Observing<U>>,
+    /// How often another one has come.
+    pub(crate) observers: u32,
 }
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -136,6 +138,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             fs_polls: Slab::new(),
             signals: Signals::default(),
             observing: None,
+            observers: 0,
         };
         core.update_time();
         Ok(core)

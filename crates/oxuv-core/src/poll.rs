@@ -373,7 +373,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         None
     }
 
-    /// In a child: the batch is its parent's.
+    /// The batch under way is another's: in a child, its parent's.
     pub(crate) fn forget_batch(&mut self) {
         (self.poll.at, self.poll.len) = (0, 0);
     }

@@ -42,7 +42,11 @@ impl Machine<'_> {
         self.take(event, place, phase, time)?;
         // What is written in the callback of a connect may be reported right behind it.
         self.model.turn.last = Some(place).filter(|_| !matches!(event, Event::Connected { .. }));
-        if self.callback(place)? == Flow::Left {
+        self.needs_buffer =
+            matches!(event, Event::NeedBuffer { .. } | Event::NeedDatagramBuffer { .. } | Event::Ready { .. });
+        let flow = self.callback(place)?;
+        self.needs_buffer = false;
+        if flow == Flow::Left {
             return Ok(Flow::Left);
         }
         if let Event::NeedDatagramBuffer { .. } = event {
