@@ -9,7 +9,7 @@ use oxuv_core::{Errno, Key};
 use crate::error::code;
 use crate::handle::{self, CLOSING, key, with_open};
 use crate::types::{uv_alloc_cb, uv_connection_cb, uv_handle_type, uv_loop_t, uv_read_cb, uv_stream_t};
-use crate::udp::{self, UV_UDP};
+use crate::udp::{UV_UDP, uv_udp_t};
 
 /// Writes what all streams have, except `data`.
 ///
@@ -87,14 +87,16 @@ pub unsafe extern "C-unwind" fn uv_accept(server: *mut uv_stream_t, client: *mut
             return Errno::EINVAL.code();
         }
         let connection = key(client.cast());
-        let accepted = with_open(server.cast(), |core, listener| core.accept(listener, connection));
-        if accepted.is_ok() {
-            match (*client).handle.r#type {
-                UV_UDP => udp::show_descriptor(client.cast()),
-                _ => show_descriptor(client),
-            }
+        let accepted = with_open(server.cast(), |core, listener| {
+            core.accept(listener, connection)?;
+            core.descriptor_number(connection)
+        });
+        match accepted {
+            Ok(fd) if (*client).handle.r#type == UV_UDP => (*client.cast::<uv_udp_t>()).io_watcher.fd = fd,
+            Ok(fd) => (*client).io_watcher.fd = fd,
+            Err(_) => {}
         }
-        code(accepted)
+        code(accepted.map(|_| ()))
     }
 }
 

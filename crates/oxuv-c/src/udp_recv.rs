@@ -152,10 +152,11 @@ unsafe fn receive_several(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, b
             Some(_) => {}
         }
         let mut all = [(0, 0); MOST];
-        for (nth, place) in all.iter_mut().enumerate().take(batch.len()) {
+        let all = &mut all[..batch.len()];
+        for (nth, place) in all.iter_mut().enumerate() {
             *place = told(batch.get(nth));
         }
-        for (nth, &(nread, flags)) in all.iter().enumerate().take(batch.len()) {
+        for (nth, &mut (nread, flags)) in all.iter_mut().enumerate() {
             if ask(loop_, |core| Some(core.udp_is_receiving(key))) != Some(true) {
                 break;
             }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::io::IoSlice;
-use std::ptr::{copy_nonoverlapping, null_mut};
+use std::ptr::{NonNull, copy_nonoverlapping, null_mut};
 use std::slice;
 
 use oxuv_core::{Buffers, Errno, Key, Progress, Refused, Result};
@@ -19,7 +19,7 @@ use crate::types::{
 /// An array of buffers in C's hands, with sizes that make sense.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bufs {
-    array: *const uv_buf_t,
+    array: NonNull<uv_buf_t>,
     count: u32,
     total: u32,
     /// The request that keeps them, or null.
@@ -41,14 +41,15 @@ impl Bufs {
     /// value is out of use: until the write's event, where it is given to the core to keep.
     #[inline]
     pub(crate) unsafe fn new(array: *const uv_buf_t, count: c_uint) -> Result<Bufs> {
-        if array.is_null() || count == 0 || count > MAX_BUFFERS {
+        let Some(array) = NonNull::new(array.cast_mut()) else { return Err(Errno::EINVAL) };
+        if count == 0 || count > MAX_BUFFERS {
             return Err(Errno::EINVAL);
         }
         // SAFETY: there is one at least.
-        let mut total = unsafe { checked_len(*array)? };
+        let mut total = unsafe { checked_len(array.read())? };
         for nth in 1..count as usize {
             // SAFETY: `nth` is below `count`, and so many there are.
-            total += unsafe { checked_len(*array.add(nth))? };
+            total += unsafe { checked_len(array.add(nth).read())? };
             if total > MAX_BYTES {
                 return Err(Errno::EINVAL);
             }
@@ -77,14 +78,14 @@ impl Bufs {
     /// There is room for all of them at `array`, which stays valid as [`Bufs::new`] says.
     #[inline]
     pub(crate) unsafe fn copy_to(self, array: *mut uv_buf_t) -> Bufs {
-        // SAFETY: the array is valid as long as `self` is; a caller's array does not lie in our room.
+        // SAFETY: the array is valid as long as `self` is; a caller's array does not lie in our room, which is somewhere.
         unsafe {
             match self.count {
-                1 => *array = *self.array,
-                _ => copy_nonoverlapping(self.array, array, self.count()),
+                1 => *array = self.array.read(),
+                _ => copy_nonoverlapping(self.array.as_ptr(), array, self.count()),
             }
+            Bufs { array: NonNull::new_unchecked(array), ..self }
         }
-        Bufs { array, ..self }
     }
 }
 
@@ -100,7 +101,7 @@ impl Buffers for Bufs {
         // SAFETY: `nth` is in the array, whose buffers are valid as long as this value is, by the word given to
         // `new`; there each was seen to be no larger than a slice may be. A null one is empty: it is not looked at.
         unsafe {
-            let uv_buf_t { base, len } = *self.array.add(nth);
+            let uv_buf_t { base, len } = self.array.add(nth).read();
             if len == 0 { &[] } else { slice::from_raw_parts(base.cast(), len) }
         }
     }
@@ -116,9 +117,9 @@ impl Buffers for Bufs {
         // SAFETY: the array, which is not empty, is valid as `get` says. An `IoSlice` is laid out as a `iovec`, and so is a `uv_buf_t`; one may be
         // looked at as a slice of bytes, so it has an address.
         unsafe {
-            let bufs = slice::from_raw_parts(self.array, self.count());
+            let bufs = slice::from_raw_parts(self.array.as_ptr(), self.count());
             let all_are_somewhere = bufs.iter().all(|buf| !buf.base.is_null());
-            all_are_somewhere.then(|| slice::from_raw_parts(self.array.cast(), self.count()))
+            all_are_somewhere.then(|| slice::from_raw_parts(self.array.as_ptr().cast(), self.count()))
         }
     }
 
@@ -259,7 +260,7 @@ unsafe fn write_one(req: *mut uv_write_t, handle: *mut uv_stream_t, buf: uv_buf_
         let keep = |OneBuf { buf }: OneBuf| {
             (*req).bufs = (&raw mut (*req).bufsml).cast();
             *(*req).bufs = buf;
-            Bufs { array: (*req).bufs, count: 1, total: buf.len as u32, req }
+            Bufs { array: NonNull::new_unchecked((*req).bufs), count: 1, total: buf.len as u32, req }
         };
         let asked = write(req, handle, buf.len, cb, |core, key| core.write(key, User::of(req), one, keep));
         code(asked.map(|_| ()))

@@ -3,7 +3,7 @@
 use oxuv_os::Errno;
 
 use crate::kernel::Kernel;
-use crate::slots::{List, PHASE};
+use crate::slots::{List, PHASE, flag};
 use crate::{Buffers, Core, Event, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -20,7 +20,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let (kind, state) = (self.slots[index].kind, self.slots[index].state);
         let (key, user) = (self.slots.key(index), self.slots[index].user);
         let canceled = match kind {
-            kind if kind.is_stream() => self.next_canceled(index, state),
+            kind if kind.is_stream() && self.streams[state].owes() => self.next_canceled(index, state),
             Kind::Udp => {
                 self.cancel_sends(state);
                 self.report_datagram(key, state)
@@ -49,26 +49,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// The handle at the head of the pass. Those that are not told yet of all that they have caught wait for the next, and
-    /// those that look at files for one.
+    /// those that look at files until their series have ended.
     fn next_to_close(&mut self) -> Option<u32> {
         loop {
             let index = self.slots.front(List::ClosingPass)?;
             let (kind, state) = (self.slots[index].kind, self.slots[index].state);
-            let waits = match kind {
-                Kind::Signal => self.signals.owes(state),
-                Kind::FsPoll => self.fs_poll_lingers(state),
-                _ => false,
-            };
-            if !waits {
-                return Some(index);
+            match kind {
+                Kind::Signal if self.signals.owes(state) => {
+                    self.slots.unlink::<PHASE>(index);
+                    self.slots.push_front(List::Closing, index);
+                }
+                Kind::FsPoll if self.has_ended_series(state) => {
+                    self.slots.unlink::<PHASE>(index);
+                    if self.slots[index].has(flag::CLOSING) {
+                        self.close_fs_poll(index);
+                    }
+                }
+                _ => return Some(index),
             }
-            self.slots.unlink::<PHASE>(index);
-            self.slots.push_front(List::Closing, index);
         }
     }
 
     fn next_canceled(&mut self, index: u32, state: u32) -> Option<Event<U>> {
-        if let Some(user) = self.streams[state].connect.take() {
+        if let Some(user) = self.streams[state].take_connect() {
             self.requests -= 1;
             return Some(Event::Connected { key: self.slots.key(index), user, result: Err(Errno::ECANCELED) });
         }
@@ -76,7 +79,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(event) = self.report_write(self.slots.key(index), state) {
             return Some(event);
         }
-        let user = self.streams[state].shutdown.take()?;
+        let user = self.streams[state].take_shutdown()?;
         self.requests -= 1;
         Some(Event::ShutDown { key: self.slots.key(index), user, result: Err(Errno::ECANCELED) })
     }

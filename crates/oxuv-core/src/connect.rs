@@ -4,7 +4,7 @@ use oxuv_os::Errno;
 
 use crate::kernel::{Kernel, Readiness};
 use crate::slots::flag;
-use crate::stream::{Stage, Step};
+use crate::stream::{Stage, Step, StreamFlags};
 use crate::{Buffers, Core, Event, Key};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -12,7 +12,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn begin_connect(&mut self, key: Key, user: U) {
         let index = key.index;
         let stream = &mut self.streams[self.slots[index].state];
-        stream.connect = Some(user);
+        stream.put_connect(user);
         self.requests += 1;
         if self.step.stage == Stage::Read && self.step.key == key {
             // Reading what has failed before could now take the error that tells how the connect ends.
@@ -37,7 +37,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if result == Err(Errno::EINPROGRESS) {
             return None;
         }
-        let user = stream.connect.take()?;
+        let user = stream.take_connect()?;
         self.requests -= 1;
         if result.is_err() {
             // Now, since what the callback writes is not part of this failure.
@@ -46,7 +46,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         let stream = &self.streams[state];
         if stream.writes.is_empty() {
-            let has_more = stream.ended() > 0 || stream.shutdown.is_some();
+            let has_more = stream.ended() > 0 || stream.is(StreamFlags::SHUTTING_DOWN);
             self.unwant_writing(key.index);
             if has_more {
                 self.feed(key.index);

@@ -15,14 +15,17 @@ use crate::observe::Observing;
 use crate::pending::Pending;
 use crate::poll::Poll;
 use crate::process::Processes;
+use crate::queues::Queues;
 use crate::signal::Signals;
 use crate::slab::Slab;
 use crate::slots::{AllHandles, List, Slots};
-use crate::stream::{Step, Stream};
+use crate::stream::{Extra, Step, Stream};
 use crate::timer::Timers;
 use crate::turn::Turn;
 use crate::udp::Udp;
+use crate::udp_send::Special;
 use crate::watch::{Watch, Watches};
+use crate::write::Write;
 use crate::{Buffers, Key};
 
 /// What a front decides once for its loop.
@@ -68,8 +71,12 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) pending: Pending,
     /// Terminals that were put in a mode. Before the streams, whose descriptors they need when they are dropped.
     pub(crate) terminals: Vec<(Key, Modes)>,
-    pub(crate) streams: Slab<Stream<K::Fd, U, B>>,
+    pub(crate) streams: Slab<Stream<K::Fd, U>>,
+    pub(crate) extras: Slab<Extra<K::Fd>>,
+    /// The writes of all streams that are not reported.
+    pub(crate) writes: Queues<Write<U, B>>,
     pub(crate) udps: Slab<Udp<K::Fd, U, B>>,
+    pub(crate) specials: Slab<Special>,
     pub(crate) polls: Slab<Watch>,
     pub(crate) processes: Processes<K::Child>,
     pub(crate) reaps_orphans: bool,
@@ -110,7 +117,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             pending: Pending::default(),
             terminals: Vec::new(),
             streams: Slab::new(),
+            extras: Slab::new(),
+            writes: Queues::default(),
             udps: Slab::new(),
+            specials: Slab::new(),
             polls: Slab::new(),
             processes: Processes::default(),
             reaps_orphans: config.reaps_orphans,

@@ -93,8 +93,9 @@ pub(crate) struct FsPoll {
     starts: u32,
     /// The looks of all series that have not come back.
     under_way: u32,
-    /// Closing takes one turn more.
-    lingers: bool,
+    /// A series has ended. In libuv its timer is closed then, which is a handle: until the next pass of closing the loop is alive,
+    /// and this handle is closed after it.
+    is_ending: bool,
 }
 
 /// Whether a file is still the same, by what libuv compares. Reading it, or giving it another name, is no change.
@@ -169,8 +170,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !self.slots[index].has(flag::CLOSING) {
             self.stop_fs_poll(index);
             self.set_inactive(index);
-            // It may be due in the pass under way.
-            self.slots.unlink::<PHASE>(index);
         }
         Ok(())
     }
@@ -195,19 +194,31 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Ends the series under way. Its look may still be.
     pub(crate) fn stop_fs_poll(&mut self, index: u32) {
         let poll = &mut self.fs_polls[self.slots[index].state];
-        // A handle that was started is closed in two turns, as in libuv, whose timer for it is closed first.
-        poll.lingers = poll.look.take().is_some() || poll.under_way > 0;
         self.timers.heap.remove(poll.timer);
+        if poll.look.take().is_some() && poll.under_way == 0 {
+            // It may be due in the pass under way.
+            self.slots.unlink::<PHASE>(index);
+            self.end_series(index);
+        }
     }
 
-    /// Whether a handle that is closing has no look under way any more.
-    pub(crate) fn may_close_fs_poll(&self, state: u32) -> bool {
-        self.fs_polls[state].under_way == 0
+    fn end_series(&mut self, index: u32) {
+        if !std::mem::replace(&mut self.fs_polls[self.slots[index].state].is_ending, true) {
+            self.slots.push_front(List::Closing, index);
+        }
     }
 
-    /// Whether the closing of a handle takes one turn more, which is asked once.
-    pub(crate) fn fs_poll_lingers(&mut self, state: u32) -> bool {
-        std::mem::take(&mut self.fs_polls[state].lingers)
+    /// A handle that was stopped is to be closed: now, or when its last look and series have ended.
+    pub(crate) fn close_fs_poll(&mut self, index: u32) {
+        let poll = &self.fs_polls[self.slots[index].state];
+        if poll.under_way == 0 && !poll.is_ending {
+            self.slots.push_front(List::Closing, index);
+        }
+    }
+
+    /// Whether a pass of closing has come to the end of a series only.
+    pub(crate) fn has_ended_series(&mut self, state: u32) -> bool {
+        std::mem::take(&mut self.fs_polls[state].is_ending)
     }
 
     pub(crate) fn remove_fs_poll(&mut self, state: u32) {
@@ -237,13 +248,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn end_look(&mut self, key: Key, start: u32) -> bool {
         let poll = &mut self.fs_polls[self.slots[key.index].state];
         poll.under_way -= 1;
-        if !self.slots[key.index].has(flag::CLOSING) {
-            return poll.starts == start;
+        let is_of_series = poll.starts == start && poll.look.is_some();
+        if poll.look.is_none() && poll.under_way == 0 {
+            self.end_series(key.index);
         }
-        if poll.under_way == 0 {
-            self.slots.push_front(List::Closing, key.index);
-        }
-        false
+        is_of_series
     }
 
     /// A look has come back: of the series under way or of an earlier one.

@@ -102,10 +102,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         self.set_inactive(index);
-        self.slots.unlink::<PHASE>(index);
-        if kind != Kind::FsPoll || self.may_close_fs_poll(state) {
-            self.slots.push_front(List::Closing, index);
+        if kind == Kind::FsPoll {
+            self.close_fs_poll(index);
+            return Ok(());
         }
+        self.slots.unlink::<PHASE>(index);
+        self.slots.push_front(List::Closing, index);
         Ok(())
     }
 

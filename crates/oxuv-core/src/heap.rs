@@ -54,6 +54,11 @@ impl Heap {
         self.entries.first()
     }
 
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Adds an entry. The timer has none yet, and [`Heap::reserve`] went before.
     #[inline]
     pub(crate) fn insert(&mut self, entry: Entry) {

@@ -62,6 +62,7 @@ pub mod pool;
 mod process;
 #[cfg(test)]
 mod process_tests;
+mod queues;
 mod read;
 mod ready;
 #[cfg(test)]

@@ -288,7 +288,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         end == Errno::EAGAIN
     }
 
-    #[inline]
+    #[inline(always)] // As `send`.
     fn recv<'a>(&mut self, fd: &Descriptor, room: Room<'a>) -> Result<&'a mut [u8]> {
         net::recv(fd, room)
     }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Medium, Readiness};
-use crate::slots::flag;
+use crate::slots::{Slot, flag};
 use crate::stream::{Stage, Step, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -26,7 +26,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(error) = stream.delayed_error {
             return Err(error);
         }
-        if stream.is(StreamFlags::READING) || stream.connect.is_some() {
+        if stream.is(StreamFlags::READING) || stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::EINVAL);
         }
         match self.slots[index].kind {
@@ -54,7 +54,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn check_waiting(&self, listener: Key) -> Result<()> {
         let index = self.open_stream(listener)?;
         let stream = &self.streams[self.slots[index].state];
-        if stream.accepted.is_some() || !stream.received.is_empty() { Ok(()) } else { Err(Errno::EAGAIN) }
+        if stream.accepted.is_some() || self.pending_handles(listener) > 0 { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
     /// Gives a listener's waiting connection to `client`; or, of a pipe, the handle that came first of those that have come
@@ -67,21 +67,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn accept(&mut self, listener: Key, client: Key) -> Result<()> {
         let listener = self.open_stream(listener)?;
         let client = self.open_taker(client)?;
-        let is_stream = self.slots[client].kind.is_stream();
-        let waits = self.streams[self.slots[listener].state].accepted.is_some();
-        if waits && !is_stream {
+        let Slot { kind, state, .. } = self.slots[client];
+        let stream = &mut self.streams[self.slots[listener].state];
+        if stream.accepted.is_some() && !kind.is_stream() {
             return Err(Errno::EINVAL);
         }
-        let Some(fd) = self.streams[self.slots[listener].state].accepted.take() else {
+        let Some(fd) = stream.accepted.take() else {
             return self.accept_received(listener, client);
         };
-        self.want(listener, Readiness::READ);
-        if self.streams[self.slots[client].state].fd.is_some() {
+        if !stream.watch.wanted.contains(Readiness::READ) {
+            self.want(listener, Readiness::READ);
+        }
+        if self.streams[state].fd.is_some() {
             return Err(Errno::EBUSY);
         }
         self.prepare_descriptor(client, &fd)?;
         self.put_descriptor(client, fd, Medium::Socket);
-        self.streams[self.slots[client].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        self.streams[state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Medium, UdpBindFlags};
 use crate::stream::StreamFlags;
-use crate::write::{Done, Place, Progress, Write, check, send_along};
+use crate::write::{Place, Progress, Write, check, send_along};
 use crate::{Buffers, Core, Key, Kind, Refused};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -38,14 +38,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Err(Errno::EAGAIN) => {}
                 Err(error) => {
                     stream.queued = total;
-                    stream.done.push_back(Done::unkept(user, Err(error), total));
+                    self.writes.push_back(&mut stream.done, Write::ended(user, Err(error), total));
                     self.feed(key.index);
                     self.requests += 1;
                     return Ok(Progress::Failed(buffers));
                 }
             }
             if sent == total {
-                stream.done.push_back(Done::unkept(user, Ok(()), 0));
+                self.writes.push_back(&mut stream.done, Write::ended(user, Ok(()), 0));
                 self.feed(key.index);
                 self.requests += 1;
                 return Ok(Progress::Sent(buffers));
@@ -63,7 +63,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn try_write_with_handle(&mut self, key: Key, buffers: &impl Buffers, handle: Key) -> Result<usize> {
         let state = self.slots[self.slots.find_stream(key)?].state;
         let stream = &self.streams[state];
-        if stream.queued != 0 || stream.connect.is_some() {
+        if stream.queued != 0 || stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::EAGAIN);
         }
         let total = check(stream, buffers)?;
@@ -84,13 +84,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// How many handles have come along with bytes that were read, and wait for [`Core::accept`].
     #[doc(alias = "uv_pipe_pending_count")]
     pub fn pending_handles(&self, key: Key) -> usize {
-        self.stream(key).map_or(0, |stream| stream.received.len())
+        self.stream(key).ok().and_then(|stream| self.extras.get(stream.extra)).map_or(0, |extra| extra.received.len())
     }
 
     /// The descriptor of the handle that [`Core::accept`] takes next of those that have come.
     #[doc(alias = "uv_pipe_pending_type")]
     pub fn next_pending_handle(&self, key: Key) -> Option<&K::Fd> {
-        self.stream(key).ok()?.received.front()
+        self.extras.get(self.stream(key).ok()?.extra)?.received.front()
     }
 
     /// Takes that descriptor, to be no handle of the loop.
@@ -99,7 +99,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EAGAIN when there is none; EINVAL when closing, or for a stale key.
     pub fn take_pending_handle(&mut self, key: Key) -> Result<K::Fd> {
         let index = self.open_handle(key, Kind::Pipe)?;
-        self.streams[self.slots[index].state].received.pop_front().ok_or(Errno::EAGAIN)
+        self.take_received(index).ok_or(Errno::EAGAIN)
+    }
+
+    fn take_received(&mut self, index: u32) -> Option<K::Fd> {
+        let extra = self.streams[self.slots[index].state].extra;
+        self.extras.get_mut(extra)?.received.pop_front()
     }
 
     /// Gives a handle that has come along with bytes to `client`.
@@ -108,7 +113,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !matches!(kind, Kind::Tcp | Kind::Pipe | Kind::Udp) {
             return Err(Errno::EINVAL);
         }
-        let fd = self.streams[self.slots[index].state].received.pop_front().ok_or(Errno::EAGAIN)?;
+        let fd = self.take_received(index).ok_or(Errno::EAGAIN)?;
         if kind == Kind::Udp {
             let flags = UdpBindFlags { reuse_address: true, ..UdpBindFlags::default() };
             return self.udp_open(self.slots.key(client), fd, flags).map_err(|refused| refused.error);

@@ -27,6 +27,7 @@ impl Pending {
     }
 
     /// Makes sure that each of this many streams can be fed without memory.
+    #[inline]
     pub(crate) fn reserve(&mut self, streams: usize) -> Result<()> {
         // A stream can be in the queue twice: worked off in the round under way, and fed for the next.
         Ok(self.queue.try_reserve(2 * streams)?)
@@ -34,7 +35,7 @@ impl Pending {
 
     /// Has the stream worked on in the next round, once.
     #[inline]
-    pub(crate) fn feed<F, U, B>(&mut self, stream: &mut Stream<F, U, B>, key: Key) {
+    pub(crate) fn feed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>, key: Key) {
         if !stream.is(StreamFlags::FED) {
             stream.flags |= StreamFlags::FED;
             self.push(key);
@@ -58,7 +59,7 @@ impl Pending {
 
     /// Takes a stream out of the queue: it is closed, or its turn has come. False if it is not in there.
     #[inline]
-    pub(crate) fn unfeed<F, U, B>(&mut self, stream: &mut Stream<F, U, B>) -> bool {
+    pub(crate) fn unfeed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>) -> bool {
         let was_fed = stream.is(StreamFlags::FED);
         if was_fed {
             stream.flags -= StreamFlags::FED;
@@ -89,8 +90,15 @@ impl Pending {
     /// A round is about the streams fed by now.
     #[inline]
     fn begin_round(&mut self) {
-        self.queue.drain(..self.at);
+        if self.at > 0 {
+            self.drop_worked_off();
+        }
         (self.at, self.end) = (0, self.queue.len());
+    }
+
+    #[inline(never)]
+    fn drop_worked_off(&mut self) {
+        self.queue.drain(..self.at);
     }
 
     /// The next stream of the round under way.
@@ -129,16 +137,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(always)] // As `Core::advance`.
     pub(crate) fn next_pending(&mut self) -> Option<Event<U>> {
         loop {
-            if self.step.stage != Stage::None
-                && let Some(event) = self.next_step()
-            {
+            if self.step.stage <= Stage::Told {
+                self.step.stage = Stage::None;
+            } else if let Some(event) = self.next_step() {
                 return Some(event);
             }
             let key = self.pending.next()?;
             let event = match self.slots.get(key) {
                 Some(&Slot { kind, state, .. }) if kind.is_stream() => {
-                    if !self.pending.unfeed(&mut self.streams[state]) {
+                    let stream = &mut self.streams[state];
+                    if !self.pending.unfeed(stream) {
                         continue;
+                    }
+                    if let Some(user) = stream.take_only_sent() {
+                        (self.step.stage, self.step.key) = (Stage::Told, key);
+                        return Some(self.report_sent(key, user));
                     }
                     self.begin_pending_step(key, state)
                 }

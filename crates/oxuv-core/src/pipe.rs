@@ -16,8 +16,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// ENOMEM.
     #[doc(alias = "uv_pipe_init")]
     pub fn pipe_init(&mut self, user: U, ipc: bool) -> Result<Key> {
+        if ipc {
+            self.extras.reserve()?;
+        }
         let key = self.stream_init(Kind::Pipe, user)?;
         if ipc {
+            self.extra_mut(key.index)?;
             self.streams[self.slots[key.index].state].flags |= StreamFlags::IPC;
         }
         Ok(key)
@@ -89,6 +93,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EINVAL);
         }
         let path = path_of(name)?;
+        self.extras.reserve()?;
         let fd = self.kernel.unix_socket()?;
         self.prepare_descriptor(index, &fd)?;
         match self.kernel.unix_bind(&fd, name) {
@@ -96,13 +101,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             bound => bound?,
         }
         self.put_descriptor(index, fd, Medium::Socket);
-        self.streams[self.slots[index].state].bound = path;
+        if path.is_some() {
+            self.extra_mut(index)?.bound = path;
+        }
         Ok(())
     }
 
     /// The path that the handle was bound to, and whose file it removes; `None` for an abstract name.
     pub fn pipe_path(&self, key: Key) -> Option<&CStr> {
-        self.stream(key).ok()?.bound.as_deref()
+        self.extras.get(self.stream(key).ok()?.extra)?.bound.as_deref()
     }
 
     /// Connects to the listener of this name. If that does not begin for any reason, [`Event::Connected`] tells, as it
@@ -146,7 +153,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn check_pipe_connect(&self, key: Key) -> Result<u32> {
         let index = self.open_handle(key, Kind::Pipe)?;
         let stream = &self.streams[self.slots[index].state];
-        if stream.connect.is_some() {
+        if stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::EALREADY);
         }
         self.check_free(stream.watch.number, Some(index))?;

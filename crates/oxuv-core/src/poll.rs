@@ -5,6 +5,7 @@ use oxuv_os::Errno;
 use crate::kernel::{BATCH, CHANGES, Kernel, Ready, WAKE};
 use crate::slots::{List, Slot};
 use crate::stream::Stage;
+use crate::turn::Phase;
 use crate::{Buffers, Core, Event, Key, Kind};
 
 /// What a poll phase has to do besides to wait.
@@ -39,6 +40,14 @@ pub(crate) struct Poll {
     pub(crate) fault: Option<Errno>,
 }
 
+impl Poll {
+    /// True if the phase has to look for all that there may be.
+    #[inline]
+    pub(crate) fn has_to_look(&self) -> bool {
+        self.care == Care::Look
+    }
+}
+
 /// A full batch is followed by another at once, so often in a row.
 const BATCHES: u8 = 48;
 
@@ -65,18 +74,24 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.
     #[inline(always)] // As `Core::advance`.
     pub(crate) fn poll(&mut self, timeout: Option<u64>) -> bool {
+        self.turn.count += 1;
+        let has_some = self.wait_for_some(timeout);
+        if has_some {
+            self.enter(Phase::Poll);
+        }
+        has_some
+    }
+
+    #[inline(always)] // As `poll`.
+    fn wait_for_some(&mut self, timeout: Option<u64>) -> bool {
         self.sync();
         self.poll.batches = BATCHES;
-        if self.poll.care == Care::Look {
+        if self.poll.care != Care::None {
             return self.poll_with_care(timeout);
         }
         debug_assert!(!self.must_look());
         self.set_deadline(timeout);
-        match self.poll.care {
-            Care::None => self.wait_now(timeout),
-            _ if self.counts.looks_before => self.wait_measured(timeout),
-            _ => self.wait_unobserved(timeout),
-        }
+        self.wait_now(timeout);
         self.poll.len > 0
     }
 
@@ -86,11 +101,28 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         has_some || self.mailbox.needs_a_look() || self.is_observed()
     }
 
-    /// As [`Core::poll`], when there is more to it than to wait.
+    /// As [`Core::wait_for_some`], when there is more to it than to wait.
+    #[inline(never)]
+    fn poll_with_care(&mut self, timeout: Option<u64>) -> bool {
+        if self.poll.has_to_look() {
+            return self.poll_and_look(timeout);
+        }
+        self.set_deadline(timeout);
+        if self.counts.looks_before {
+            self.wait_measured(timeout)
+        } else {
+            self.wait_unobserved(timeout)
+        }
+        self.poll.len > 0
+    }
+
+    /// As [`Core::wait_for_some`], when it has to look for all that there may be.
     #[cold]
-    fn poll_with_care(&mut self, mut timeout: Option<u64>) -> bool {
+    fn poll_and_look(&mut self, mut timeout: Option<u64>) -> bool {
         let must_retry = !self.watches.retries.is_empty();
         if must_retry {
+            // The clock was not read for a wait that was to last.
+            self.update_time();
             timeout = Some(timeout.unwrap_or(RETRY).min(RETRY));
         }
         if self.has_to_tell() {
@@ -170,7 +202,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 if let Some(event) = self.dispatch(ready) {
                     return Some(event);
                 }
-            } else if self.poll.care == Care::Look
+            } else if self.poll.has_to_look()
                 && let Some(event) = self.next_of_the_last()
             {
                 return Some(event);
@@ -276,10 +308,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(always)] // Of its callers one is in every turn.
     pub(crate) fn wait_now(&mut self, timeout: Option<u64>) {
         self.poll.at = 0;
-        let waited = self.kernel.wait(timeout);
-        self.update_time();
-        match waited {
-            Ok(len) => self.poll.len = len,
+        match self.kernel.wait(timeout) {
+            Ok(len) => {
+                self.poll.len = len;
+                self.update_time();
+            }
             Err(error) => self.wait_failed(timeout, error),
         }
     }
@@ -287,6 +320,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// After an interruption: waits for the rest of the time. Any other error ends the run.
     #[cold]
     fn wait_failed(&mut self, mut timeout: Option<u64>, mut error: Errno) {
+        self.update_time();
         self.poll.len = 0;
         while error == Errno::EINTR {
             if timeout == Some(0) {
@@ -301,6 +335,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
         }
         self.poll.fault = Some(error);
+        self.poll.care = Care::Look;
     }
 
     /// Begins to work off one event; it may return the first of its events at once.

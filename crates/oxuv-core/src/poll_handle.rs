@@ -19,7 +19,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.check_free(number, None)?;
         self.kernel.check_watchable(number)?;
         self.slots.reserve()?;
-        self.watches.reserve(self.watchers() + 1, number)?;
+        self.watches.reserve(self.watchers() + 1)?;
+        self.watches.reserve_number(number)?;
         let state = self.polls.insert(Watch::new(number))?;
         Ok(self.add_handle(Kind::Poll, state, user))
     }

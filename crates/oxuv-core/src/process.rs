@@ -122,7 +122,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.wait_for_orphans();
         self.slots.reserve()?;
         self.processes.reserve()?;
-        self.watches.reserve(self.watchers() + 1, -1)?;
+        self.watches.reserve(self.watchers() + 1)?;
         let (slots, connections) = self.prepare_slots(stdio)?;
         let state = self.processes.slab.insert(Process::default())?;
         let spawned = self.kernel.spawn(command, &slots);
@@ -197,7 +197,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let number = K::child_descriptor(&child);
         if let Some(number) = number {
             // It is nobody else's, so it does no harm if there is no room to note whose it is.
-            let _ = self.watches.reserve(0, number);
+            let _ = self.watches.reserve_number(number);
         }
         let (watch, id) = (Watch::new(number.unwrap_or(-1)), K::child_id(&child));
         self.processes.slab[state] = Process { watch, child: Some(child), id, order, ..Process::default() };

@@ -1,13 +1,13 @@
 //! Reading from a stream.
 
-use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness, Room};
+use crate::slab::Slab;
 use crate::slots::flag;
-use crate::stream::{Stage, StreamFlags};
+use crate::stream::{Extra, Stage, Stream, StreamFlags};
 use crate::{Buffers, Core, Event, Key, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -67,21 +67,40 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.step.stage != Stage::Read || self.step.key != key {
             return Ok(&mut []);
         }
+        if !buf.is_empty() && !self.streams[self.step.state].is(StreamFlags::READING) {
+            return Ok(&mut []);
+        }
+        self.read_next_into(buf)
+    }
+
+    /// As [`Core::read_into`], for a front that answers at once, so that nothing has happened since the event.
+    ///
+    /// # Errors
+    /// As [`Core::read_into`].
+    #[inline]
+    pub fn read_next_into<'a>(&mut self, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
+        debug_assert!(self.step.stage == Stage::Read, "there was no event that asked for memory");
         if buf.is_empty() {
             self.step.stage = Stage::HangUp;
             return Err(Errno::ENOBUFS);
         }
         let mut stream = &mut self.streams[self.step.state];
-        if stream.medium != Medium::Socket {
+        let is_plain = stream.medium == Medium::Socket;
+        if !is_plain {
             self.prepare_to_read()?;
             stream = &mut self.streams[self.step.state];
         }
-        let (Some(fd), true) = (&stream.fd, stream.is(StreamFlags::READING)) else { return Ok(&mut []) };
+        let Some(fd) = &stream.fd else { return Ok(&mut []) };
         let size = buf.len();
-        match receive(&mut self.kernel, stream.medium, fd, buf.into(), &mut stream.received) {
+        let received = if is_plain {
+            self.kernel.recv(fd, buf.into())
+        } else {
+            receive_otherwise(&mut self.kernel, &mut self.extras, stream.medium, stream.extra, fd, buf.into())
+        };
+        match received {
             Ok([]) => {
                 self.step.stage = Stage::HangUp;
-                self.stop_reading(key.index);
+                self.stop_reading(self.step.key.index);
                 Err(Errno::EOF)
             }
             Ok(bytes) => {
@@ -101,9 +120,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn prepare_to_read(&mut self) -> Result<()> {
         let stream = &mut self.streams[self.step.state];
         match stream.medium {
-            Medium::Ipc if stream.received.try_reserve(MAX_HANDLES).is_err() => {
-                self.step.stage = Stage::HangUp;
-                return Err(Errno::ENOMEM);
+            // Closed, it has no room for them, and reads no more.
+            Medium::Ipc => {
+                let extra = self.extras.get_mut(stream.extra);
+                if extra.is_some_and(|extra| extra.received.try_reserve(MAX_HANDLES).is_err()) {
+                    self.step.stage = Stage::HangUp;
+                    return Err(Errno::ENOMEM);
+                }
             }
             // One read for each readiness: another might wait.
             Medium::Terminal if stream.is(StreamFlags::BLOCKING) => self.step.rounds = 0,
@@ -186,31 +209,32 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
 /// Receives, once, in the way that this kind of descriptor asks for. Room for handles is made by now.
 #[inline(always)]
-pub(crate) fn receive<'a, K: Kernel>(
+pub(crate) fn receive<'a, K: Kernel, U>(
     kernel: &mut K,
-    medium: Medium,
+    extras: &mut Slab<Extra<K::Fd>>,
+    stream: &Stream<K::Fd, U>,
     fd: &K::Fd,
     room: Room<'a>,
-    handles: &mut VecDeque<K::Fd>,
 ) -> Result<&'a mut [u8]> {
     // The usual one first, without a table of all.
-    if medium == Medium::Socket {
+    if stream.medium == Medium::Socket {
         return kernel.recv(fd, room);
     }
-    receive_otherwise(kernel, medium, fd, room, handles)
+    receive_otherwise(kernel, extras, stream.medium, stream.extra, fd, room)
 }
 
 #[inline(never)]
 fn receive_otherwise<'a, K: Kernel>(
     kernel: &mut K,
+    extras: &mut Slab<Extra<K::Fd>>,
     medium: Medium,
+    extra: u32,
     fd: &K::Fd,
     room: Room<'a>,
-    handles: &mut VecDeque<K::Fd>,
 ) -> Result<&'a mut [u8]> {
     match medium {
         Medium::Socket => kernel.recv(fd, room),
         Medium::File | Medium::Terminal => kernel.read(fd, room),
-        Medium::Ipc => kernel.recv_with_handles(fd, room, handles),
+        Medium::Ipc => kernel.recv_with_handles(fd, room, &mut extras[extra].received),
     }
 }

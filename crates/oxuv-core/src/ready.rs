@@ -17,6 +17,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// EINVAL when closing, or for another interest; EALREADY when it is read by [`Core::read_start`]; ENOTCONN when it is not
     /// connected; EEXIST when another handle waits for the descriptor.
+    #[inline]
     pub fn wait_ready(&mut self, key: Key, interest: Readiness) -> Result<()> {
         let index = self.open_stream(key)?;
         let state = self.slots[index].state;
@@ -27,7 +28,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.is(StreamFlags::READING) {
             return Err(Errno::EALREADY);
         }
-        if stream.fd.is_none() || stream.is(StreamFlags::LISTENING) || stream.connect.is_some() {
+        if stream.fd.is_none() || stream.is(StreamFlags::LISTENING) || stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::ENOTCONN);
         }
         if !stream.kept.contains(interest) {
@@ -47,6 +48,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EAGAIN when there is nothing; EOF at the end of the stream. EALREADY when it is read by [`Core::read_start`]; ENOTCONN when it is
     /// not connected, or has failed before; EINVAL when closing, ENOBUFS for no room, ENOMEM. Any other: the connection has
     /// failed, and is neither readable nor writable any more.
+    #[inline]
     pub fn try_read<'a>(&mut self, key: Key, room: Room<'a>) -> Result<&'a mut [u8]> {
         let index = self.open_stream(key)?;
         let stream = &mut self.streams[self.slots[index].state];
@@ -54,15 +56,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EALREADY);
         }
         // While it is being connected, a receive would take the error that tells how that has ended.
-        let is_connected = stream.is(StreamFlags::READABLE) && stream.connect.is_none();
+        let is_connected = stream.is(StreamFlags::READABLE) && !stream.is(StreamFlags::CONNECTING);
         let (Some(fd), true) = (&stream.fd, is_connected) else { return Err(Errno::ENOTCONN) };
         if room.is_empty() {
             return Err(Errno::ENOBUFS);
         }
         if stream.medium == Medium::Ipc {
-            stream.received.try_reserve(MAX_HANDLES)?;
+            self.extras[stream.extra].received.try_reserve(MAX_HANDLES)?;
         }
-        match receive(&mut self.kernel, stream.medium, fd, room, &mut stream.received) {
+        match receive(&mut self.kernel, &mut self.extras, stream, fd, room) {
             Ok([]) => Err(Errno::EOF),
             Err(error) if error != Errno::EAGAIN => {
                 if self.is_end_of_pipe(index, error) {
@@ -77,7 +79,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// A stream is ready, and perhaps for what is waited for.
     #[inline(never)]
-    pub(crate) fn tell_ready(&mut self, key: Key, state: u32, readiness: Readiness) -> Option<Event<U>> {
+    pub(crate) fn tell_ready(&mut self, key: Key, state: u32, user: U, readiness: Readiness) -> Option<Event<U>> {
+        let stream = &mut self.streams[state];
+        if readiness == Readiness::READ && stream.awaited == Readiness::READ && stream.kept.is_empty() {
+            // The usual one: that it can be read is all there is to be said of it.
+            (stream.awaited, stream.kept) = (Readiness::empty(), Readiness::READ);
+            self.step.stage = Stage::None;
+            self.set_inactive(key.index);
+            return Some(Event::Ready { key, user, readiness });
+        }
+        self.tell_all(key, state, user, readiness)
+    }
+
+    #[inline(never)]
+    fn tell_all(&mut self, key: Key, state: u32, user: U, readiness: Readiness) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
         // If it can be read, and nothing more, that is all there is to be said of it.
         self.step.stage = if readiness == Readiness::READ { Stage::None } else { Stage::HangUp };
@@ -94,14 +109,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.awaited -= told;
         // There is room most of the time: that it is waited for again is less likely.
         stream.kept |= told & Readiness::READ;
-        let (is_over, has_none) = (stream.awaited.is_empty(), stream.writes.is_empty());
-        if told.contains(Readiness::WRITE) && has_none {
+        let is_over = stream.awaited.is_empty();
+        if told.contains(Readiness::WRITE) && stream.writes.is_empty() {
             self.unwant(key.index, Readiness::WRITE);
         }
         if is_over {
             self.set_inactive(key.index);
         }
-        Some(Event::Ready { key, user: self.slots[key.index].user, readiness: told })
+        Some(Event::Ready { key, user, readiness: told })
     }
 
     /// What came before has come again, and nobody has waited for it since: the kernel shall say no more of it.

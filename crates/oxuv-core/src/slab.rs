@@ -26,6 +26,7 @@ impl<T: Default> Slab<T> {
     }
 
     /// One more than the highest index in use so far.
+    #[inline]
     pub(crate) fn bound(&self) -> usize {
         self.elements.len()
     }
@@ -46,19 +47,27 @@ impl<T: Default> Slab<T> {
     }
 
     /// Makes sure that the next [`Slab::insert`] needs no memory.
+    #[inline]
     pub(crate) fn reserve(&mut self) -> Result<()> {
-        if self.free.is_empty() {
-            u32::try_from(self.elements.len()).map_err(|_| Errno::ENOMEM)?;
-            // Room in the list of the freed as well: giving an element back must not need memory.
-            self.free.try_reserve(self.elements.len() + 1)?;
-            self.elements.try_reserve(1)?;
-        }
-        Ok(())
+        if self.free.is_empty() { self.grow() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<()> {
+        u32::try_from(self.elements.len()).map_err(|_| Errno::ENOMEM)?;
+        // Room in the list of the freed as well: giving an element back must not need memory.
+        self.free.try_reserve(self.elements.len() + 1)?;
+        Ok(self.elements.try_reserve(1)?)
     }
 
     /// The element at an index, which may be a freed one.
     pub(crate) fn get(&self, index: u32) -> Option<&T> {
         self.elements.get(index as usize)
+    }
+
+    /// As [`Slab::get`].
+    pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
+        self.elements.get_mut(index as usize)
     }
 
     /// All elements; the freed ones are default ones.

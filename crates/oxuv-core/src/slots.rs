@@ -87,6 +87,8 @@ pub(crate) mod flag {
     pub(crate) const REFERENCED: u8 = 2;
     /// `close` was called.
     pub(crate) const CLOSING: u8 = 4;
+    /// A timer that was started at least once.
+    pub(crate) const WAS_STARTED: u8 = 8;
 }
 
 /// The lists. The number of each is the index of its sentinel.
@@ -316,6 +318,12 @@ impl<U: Copy + Default> Slots<U> {
         self.occupied & (one.bit() | other.bit()) == 0 || (self.is_empty(one) && self.is_empty(other))
     }
 
+    /// True if these lists are known to be empty. Of one whose last element was just taken out that is not known yet.
+    #[inline]
+    pub(crate) fn are_all_empty(&self, lists: &[List]) -> bool {
+        self.occupied & lists.iter().fold(0, |bits, list| bits | list.bit()) == 0
+    }
+
     /// As [`Slots::is_empty`], and remembers the answer.
     #[inline]
     pub(crate) fn check_empty(&mut self, list: List) -> bool {
@@ -386,6 +394,9 @@ impl<U: Copy + Default> Slots<U> {
     #[inline]
     pub(crate) fn unlink<const SET: usize>(&mut self, index: u32) {
         let Link { next, prev } = self[index].links[SET];
+        if next == index {
+            return;
+        }
         for walk in [Walk::Watchers, Walk::Asyncs, Walk::Handles, Walk::Told] {
             if walk.set() == SET && self.cursors[walk as usize] == index {
                 self.cursors[walk as usize] = next;

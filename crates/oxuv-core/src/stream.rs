@@ -9,14 +9,14 @@ use std::ffi::CString;
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Keepalive, Kernel, Medium, Readiness};
-use crate::slots::flag;
+use crate::queues::Queue;
+use crate::slots::{Slot, flag};
 use crate::watch::Watch;
-use crate::write::{Done, Write};
 use crate::{Buffers, Core, Event, Key, Kind};
 
 bitflags::bitflags! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) struct StreamFlags: u8 {
+    pub(crate) struct StreamFlags: u16 {
         /// Connected, and its reading side has not failed.
         const READABLE = 0x01;
         /// Connected, its writing side has not failed, and no shutdown was asked for.
@@ -33,11 +33,18 @@ bitflags::bitflags! {
         const IPC = 0x80;
         /// A terminal whose descriptor is shared with others, and was left blocking.
         const BLOCKING = 0x40;
+        /// A connect is under way.
+        const CONNECTING = 0x100;
+        /// A shutdown was asked for and is not reported yet.
+        const SHUTTING_DOWN = 0x200;
+        /// A write was sent whole by its call, with nothing in `done`. That is how most writes end, and they need no entry
+        /// there. It is reported first.
+        const SENT = 0x400;
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Stream<F, U, B> {
+pub(crate) struct Stream<F, U> {
     pub(crate) fd: Option<F>,
     pub(crate) medium: Medium,
     pub(crate) flags: StreamFlags,
@@ -48,30 +55,44 @@ pub(crate) struct Stream<F, U, B> {
     pub(crate) kept: Readiness,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
     pub(crate) accepted: Option<F>,
-    /// Handles that have come along with what was read, and that the user has not taken yet.
-    pub(crate) received: VecDeque<F>,
-    /// The path that a pipe was bound to, and whose file it removes.
-    pub(crate) bound: Option<CString>,
     /// An error that is told later: EADDRINUSE of a bind by listen or connect, ECONNREFUSED of a connect by its event.
     pub(crate) delayed_error: Option<Errno>,
-    /// The keepalive that was asked for.
-    pub(crate) keepalive: Option<Keepalive>,
-    /// The connect that is under way.
-    pub(crate) connect: Option<U>,
-    /// The shutdown that was asked for and is not reported yet.
-    pub(crate) shutdown: Option<U>,
+    /// Where in [`Core::extras`](crate::Core) the rest of it is, or [`NO_EXTRA`].
+    pub(crate) extra: u32,
+    /// Whose connect, shutdown and write that of [`StreamFlags`] are.
+    connect: U,
+    shutdown: U,
+    sent: U,
     /// Bytes of writes that are not sent, or whose failure is not reported.
     pub(crate) queued: usize,
     /// Writes not yet sent whole, in their order.
-    pub(crate) writes: VecDeque<Write<U, B>>,
-    /// A write that was sent whole by its call, with nothing in `done`. That is how most writes end, and they need no
-    /// entry there. It is reported first.
-    pub(crate) sent: Option<U>,
+    pub(crate) writes: Queue,
     /// Writes whose result is not reported yet, in the order in which they ended.
-    pub(crate) done: VecDeque<Done<U, B>>,
+    pub(crate) done: Queue,
 }
 
-impl<F, U, B> Default for Stream<F, U, B> {
+/// What few streams have.
+#[derive(Debug)]
+pub(crate) struct Extra<F> {
+    /// Handles that have come along with what was read, and that the user has not taken yet. A stream by which handles are
+    /// passed has an extra.
+    pub(crate) received: VecDeque<F>,
+    /// The path that a pipe was bound to, and whose file it removes.
+    pub(crate) bound: Option<CString>,
+    /// The keepalive that was asked for before there was a socket.
+    pub(crate) keepalive: Option<Keepalive>,
+}
+
+impl<F> Default for Extra<F> {
+    fn default() -> Self {
+        Extra { received: VecDeque::new(), bound: None, keepalive: None }
+    }
+}
+
+/// No place in a slab.
+pub(crate) const NO_EXTRA: u32 = u32::MAX;
+
+impl<F, U: Default> Default for Stream<F, U> {
     fn default() -> Self {
         Stream {
             fd: None,
@@ -81,21 +102,19 @@ impl<F, U, B> Default for Stream<F, U, B> {
             awaited: Readiness::empty(),
             kept: Readiness::empty(),
             accepted: None,
-            received: VecDeque::new(),
-            bound: None,
             delayed_error: None,
-            keepalive: None,
-            connect: None,
-            shutdown: None,
+            extra: NO_EXTRA,
+            connect: U::default(),
+            shutdown: U::default(),
+            sent: U::default(),
             queued: 0,
-            writes: VecDeque::new(),
-            sent: None,
-            done: VecDeque::new(),
+            writes: Queue::default(),
+            done: Queue::default(),
         }
     }
 }
 
-impl<F, U, B> Stream<F, U, B> {
+impl<F, U: Copy> Stream<F, U> {
     /// The peer has hung up, in a wait that did not ask whether there is anything to read before that.
     #[inline]
     fn must_look(&self, readiness: Readiness) -> bool {
@@ -106,19 +125,70 @@ impl<F, U, B> Stream<F, U, B> {
     /// True if there is nothing to send, to shut down or to wait for writability for.
     #[inline]
     fn is_drained(&self) -> bool {
-        self.writes.is_empty() && self.shutdown.is_none() && !self.watch.wanted.contains(Readiness::WRITE)
+        self.writes.is_empty() && !self.is(StreamFlags::SHUTTING_DOWN) && !self.watch.wanted.contains(Readiness::WRITE)
     }
 
     /// The write that was sent by its call, if its report is all that there is to do: the usual case.
     #[inline]
-    fn take_only_sent(&mut self) -> Option<U> {
-        if self.done.is_empty() && self.connect.is_none() && self.is_drained() { self.sent.take() } else { None }
+    pub(crate) fn take_only_sent(&mut self) -> Option<U> {
+        let requests = self.flags & REQUESTS;
+        let is_only = requests == StreamFlags::SENT && self.done.is_empty() && self.is_drained();
+        if is_only { self.take_sent() } else { None }
+    }
+
+    /// A connect begins.
+    pub(crate) fn put_connect(&mut self, user: U) {
+        self.flags |= StreamFlags::CONNECTING;
+        self.connect = user;
+    }
+
+    /// The connect that is under way is over.
+    pub(crate) fn take_connect(&mut self) -> Option<U> {
+        self.take(StreamFlags::CONNECTING).then_some(self.connect)
+    }
+
+    /// A shutdown is asked for.
+    pub(crate) fn put_shutdown(&mut self, user: U) {
+        self.flags |= StreamFlags::SHUTTING_DOWN;
+        self.shutdown = user;
+    }
+
+    /// The shutdown that was asked for is over.
+    pub(crate) fn take_shutdown(&mut self) -> Option<U> {
+        self.take(StreamFlags::SHUTTING_DOWN).then_some(self.shutdown)
+    }
+
+    /// A write was sent whole by its call, with no other that has ended.
+    #[inline]
+    pub(crate) fn put_sent(&mut self, user: U) {
+        self.flags |= StreamFlags::SENT;
+        self.sent = user;
+    }
+
+    /// That write, to be reported.
+    #[inline]
+    pub(crate) fn take_sent(&mut self) -> Option<U> {
+        self.take(StreamFlags::SENT).then_some(self.sent)
+    }
+
+    /// Whether it had the flag, which it has no longer.
+    #[inline]
+    fn take(&mut self, flag: StreamFlags) -> bool {
+        let had = self.is(flag);
+        self.flags -= flag;
+        had
+    }
+
+    /// True if there are requests whose event is still to come.
+    #[inline]
+    pub(crate) fn owes(&self) -> bool {
+        self.flags.intersects(REQUESTS) || !self.writes.is_empty() || !self.done.is_empty()
     }
 
     /// The number of writes that have ended and are not reported.
     #[inline]
     pub(crate) fn ended(&self) -> usize {
-        usize::from(self.sent.is_some()) + self.done.len()
+        usize::from(self.is(StreamFlags::SENT)) + self.done.len()
     }
 
     /// The descriptor, EBADF when there is none (yet).
@@ -132,13 +202,19 @@ impl<F, U, B> Stream<F, U, B> {
     }
 }
 
+/// The requests whose event is still to come, also of a stream that is closed.
+const REQUESTS: StreamFlags = StreamFlags::CONNECTING.union(StreamFlags::SHUTTING_DOWN).union(StreamFlags::SENT);
+
 /// How many rounds of reading, and of writing, one readiness gives: enough for throughput, few enough for the others.
 pub(crate) const ROUNDS: u8 = 32;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// No stream is being worked on.
     None,
+    /// The only thing there was to do is done: a write's report is out. Unless its callback asks for a shutdown, that
+    /// was all.
+    Told,
     /// A listener's connection event is out.
     Accept,
     /// A connect has failed, and its event is out.
@@ -163,9 +239,6 @@ pub(crate) enum Stage {
     UdpSend,
     /// To report the datagrams that were sent.
     UdpReport,
-    /// The only thing there was to do is done: a write's report is out. Unless its callback asks for a shutdown, that
-    /// was all.
-    Told,
 }
 
 /// The stream being worked on.
@@ -221,7 +294,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     #[inline]
-    pub(crate) fn stream(&self, key: Key) -> Result<&Stream<K::Fd, U, B>> {
+    pub(crate) fn stream(&self, key: Key) -> Result<&Stream<K::Fd, U>> {
         let index = self.slots.find_stream(key)?;
         Ok(&self.streams[self.slots[index].state])
     }
@@ -234,11 +307,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Makes sure that the next [`Core::stream_init`] needs no memory.
+    #[inline]
     pub(crate) fn stream_reserve(&mut self) -> Result<()> {
         self.slots.reserve()?;
-        self.watches.reserve(self.watchers() + 1, -1)?;
-        self.pending.reserve(self.streams.len() + self.udps.len() + 1)?;
+        self.watches.reserve(self.watchers() + 1)?;
+        self.pending.reserve(self.streams.bound() + self.udps.bound() + 1)?;
         self.streams.reserve()
+    }
+
+    /// What few streams have, for one that is to have it.
+    pub(crate) fn extra_mut(&mut self, index: u32) -> Result<&mut Extra<K::Fd>> {
+        let stream = &mut self.streams[self.slots[index].state];
+        if stream.extra == NO_EXTRA {
+            stream.extra = self.extras.insert(Extra::default())?;
+        }
+        Ok(&mut self.extras[stream.extra])
     }
 
     /// What a stream may refuse a descriptor for that was made elsewhere: EEXIST when a handle waits for it, EBUSY when
@@ -250,18 +333,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Makes ready for a descriptor that a handle is to have; a TCP socket gets the options that were asked for before.
+    #[inline]
     pub(crate) fn prepare_descriptor(&mut self, index: u32, fd: &K::Fd) -> Result<()> {
-        self.watches.reserve(0, K::number(fd))?;
+        self.watches.reserve_number(K::number(fd))?;
         let stream = &self.streams[self.slots[index].state];
         if stream.is(StreamFlags::NODELAY) {
             self.kernel.set_nodelay(fd, true)?;
         }
-        if stream.keepalive.is_some() {
-            self.kernel.set_keepalive(fd, stream.keepalive)?;
+        if let Some(Extra { keepalive: Some(keepalive), .. }) = self.extras.get(stream.extra) {
+            self.kernel.set_keepalive(fd, Some(*keepalive))?;
         }
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn put_descriptor(&mut self, index: u32, fd: K::Fd, medium: Medium) {
         let stream = &mut self.streams[self.slots[index].state];
         stream.watch.number = K::number(&fd);
@@ -285,7 +370,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.is(StreamFlags::LISTENING) {
             return self.begin_accept(key.index);
         }
-        if stream.connect.is_some() {
+        if stream.is(StreamFlags::CONNECTING) {
             return self.end_connect(key, state);
         }
         let may_read = readiness.intersects(Readiness::READ | Readiness::ERROR) || stream.must_look(readiness);
@@ -295,21 +380,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Some(Event::NeedBuffer { key, user });
         }
         if !(stream.awaited | stream.kept).is_empty() {
-            return self.tell_ready(key, state, readiness);
+            return self.tell_ready(key, state, user, readiness);
         }
         self.step.stage = Stage::HangUp;
         None
     }
 
     /// Begins to work on a stream that was fed: something of it has completed.
-    #[inline(always)] // As `Core::advance`.
+    #[inline(never)] // Mostly that is a write, and then there is less to do.
     pub(crate) fn begin_pending_step(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
-        if let Some(user) = stream.take_only_sent() {
-            (self.step.stage, self.step.key) = (Stage::Told, key);
-            return Some(self.report_sent(key, user));
-        }
-        if stream.connect.is_some() {
+        if stream.is(StreamFlags::CONNECTING) {
             // Only an error is known before the kernel says so.
             return stream.delayed_error.and_then(|_| self.end_connect(key, state));
         }
@@ -321,10 +402,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn next_step(&mut self) -> Option<Event<U>> {
         match self.step.stage {
-            Stage::Told => {
-                self.step.stage = Stage::None;
-                None
-            }
             Stage::Report if self.step.reports == 0 && self.streams[self.step.state].is_drained() => {
                 self.step.stage = Stage::None;
                 None
@@ -378,21 +455,37 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
-        self.forget(index);
-        if self.slots[index].kind == Kind::Tty {
+        let Slot { kind, state, .. } = self.slots[index];
+        let stream = &mut self.streams[state];
+        // As `forget`.
+        stream.watch.wanted = Readiness::empty();
+        if let Some(number) = stream.watch.take_watched() {
+            self.kernel.unwatch(number);
+        }
+        if kind == Kind::Tty {
             self.close_tty(self.slots.key(index));
         }
-        let stream = &mut self.streams[self.slots[index].state];
+        let stream = &mut self.streams[state];
         self.pending.unfeed(stream);
-        stream.flags = StreamFlags::empty();
+        stream.flags &= REQUESTS;
         (stream.awaited, stream.kept) = (Readiness::empty(), Readiness::empty());
         stream.accepted = None;
-        stream.received.clear();
-        if let Some(path) = stream.bound.take() {
+        if stream.extra != NO_EXTRA {
+            self.drop_extra(state);
+        }
+        let stream = &mut self.streams[state];
+        stream.fd = None;
+        stream.watch.number = -1;
+    }
+
+    #[cold]
+    fn drop_extra(&mut self, state: u32) {
+        let stream = &mut self.streams[state];
+        let Extra { received, bound, .. } = self.extras.remove(std::mem::replace(&mut stream.extra, NO_EXTRA));
+        drop(received);
+        if let Some(path) = bound {
             // Before the socket is closed: after that somebody else may have bound the name.
             self.kernel.unix_remove(&path);
         }
-        stream.fd = None;
-        stream.watch.number = -1;
     }
 }

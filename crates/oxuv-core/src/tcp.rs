@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use oxuv_os::{Errno, Result};
 
 use crate::kernel::{BindFlags, Keepalive, Kernel, Medium};
-use crate::stream::StreamFlags;
+use crate::stream::{NO_EXTRA, StreamFlags};
 use crate::{Buffers, Core, Key, Kind, Refused};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -25,7 +25,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_tcp_init_ex")]
     pub fn tcp_init_with_socket(&mut self, user: U, family: IpAddr) -> Result<Key> {
         let fd = self.kernel.tcp_socket(family)?;
-        self.watches.reserve(0, K::number(&fd))?;
+        self.watches.reserve_number(K::number(&fd))?;
         let key = self.tcp_init(user)?;
         self.put_descriptor(key.index, fd, Medium::Socket);
         Ok(key)
@@ -63,7 +63,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_tcp_bind")]
     pub fn tcp_bind(&mut self, key: Key, address: &SocketAddr, flags: BindFlags) -> Result<()> {
         let index = self.open_handle(key, Kind::Tcp)?;
-        let is_connecting = self.streams[self.slots[index].state].connect.is_some();
+        let is_connecting = self.streams[self.slots[index].state].is(StreamFlags::CONNECTING);
         if is_connecting || flags.ipv6_only && address.is_ipv4() {
             return Err(Errno::EINVAL);
         }
@@ -89,7 +89,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn tcp_connect(&mut self, key: Key, user: U, address: &SocketAddr) -> Result<()> {
         let index = self.open_handle(key, Kind::Tcp)?;
         let stream = &mut self.streams[self.slots[index].state];
-        if stream.connect.is_some() {
+        if stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::EALREADY);
         }
         // Linux says 0 to the first connect of a socket that has connected by itself, whatever the address.
@@ -140,7 +140,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if let Some(fd) = &stream.fd {
             self.kernel.set_keepalive(fd, keepalive)?;
         }
-        stream.keepalive = keepalive;
+        if (stream.fd.is_none() && keepalive.is_some()) || stream.extra != NO_EXTRA {
+            self.extra_mut(index)?.keepalive = keepalive;
+        }
         Ok(())
     }
 
@@ -162,7 +164,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn tcp_reset_on_close(&mut self, key: Key) -> Result<()> {
         let index = self.open_handle(key, Kind::Tcp)?;
         let stream = &self.streams[self.slots[index].state];
-        if stream.shutdown.is_some() {
+        if stream.is(StreamFlags::SHUTTING_DOWN) {
             return Err(Errno::EINVAL);
         }
         let fd = stream.fd.as_ref().ok_or(Errno::EBADF)?;

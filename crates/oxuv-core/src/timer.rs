@@ -15,8 +15,6 @@ pub(crate) struct Timer {
     start_id: u32,
     due: u64,
     repeat: u64,
-    /// Started at least once.
-    was_started: bool,
 }
 
 #[derive(Debug)]
@@ -124,9 +122,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn timer_restart(&mut self, key: Key, timeout: u64) -> Result<()> {
         let index = self.open_handle(key, Kind::Timer)?;
-        let &Timer { was_started: true, repeat, .. } = &self.timers.timers[self.slots[index].state] else {
+        let slot = &self.slots[index];
+        if !slot.has(flag::WAS_STARTED) {
             return Err(Errno::EINVAL);
-        };
+        }
+        let repeat = self.timers.timers[slot.state].repeat;
         self.restart_timer(index, timeout, repeat);
         Ok(())
     }
@@ -152,11 +152,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_timer_again")]
     pub fn timer_again(&mut self, key: Key) -> Result<()> {
         let index = self.open_handle(key, Kind::Timer)?;
-        let timer = &self.timers.timers[self.slots[index].state];
-        if !timer.was_started {
+        let slot = &self.slots[index];
+        if !slot.has(flag::WAS_STARTED) {
             return Err(Errno::EINVAL);
         }
-        let repeat = timer.repeat;
+        let repeat = self.timers.timers[slot.state].repeat;
         if repeat != 0 {
             self.restart_timer(index, repeat, repeat);
         }
@@ -195,13 +195,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     fn restart_timer(&mut self, index: u32, timeout: u64, repeat: u64) {
-        let state = self.slots[index].state;
+        let slot = &mut self.slots[index];
+        slot.flags |= flag::WAS_STARTED;
+        let state = slot.state;
         let start_id = self.timers.next_start_id;
         self.timers.next_start_id = start_id.wrapping_add(1);
         let due = self.time.saturating_add(timeout);
         let timer = &mut self.timers.timers[state];
         let was_due = timer.due;
-        (timer.due, timer.start_id, timer.repeat, timer.was_started) = (due, start_id, repeat, true);
+        (timer.due, timer.start_id, timer.repeat) = (due, start_id, repeat);
         if self.slots[index].has(flag::ACTIVE) {
             // Put off, it keeps its entry, which is put right when that comes to the front: a timer that is put off
             // again and again costs next to nothing.

@@ -50,7 +50,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.check_free(K::number(fd), None)?;
         self.stream_reserve()?;
         let opened = self.kernel.open_terminal(fd, replace)?;
-        self.watches.reserve(0, K::number(opened.reopened.as_ref().unwrap_or(fd)))?;
+        self.watches.reserve_number(K::number(opened.reopened.as_ref().unwrap_or(fd)))?;
         Ok((self.stream_init(Kind::Tty, user)?, opened))
     }
 

@@ -153,59 +153,74 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(always)] // It is of the driver's; the other caller is for those who are observed.
     pub(crate) fn advance(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
-        'phases: loop {
-            'closing: {
-                'poll: {
-                    'prepare: {
-                        let event = match at {
-                            // The walk over watchers is over: on to what comes next, without a look at all between.
-                            Phase::Idle => break 'prepare,
-                            Phase::Prepare => break 'poll,
-                            Phase::Check => break 'closing,
-                            Phase::TurnBegun => None,
-                            Phase::Pending | Phase::PendingAfterPoll => self.next_pending(),
-                            Phase::Poll => self.next_ready(),
-                            Phase::Closing => self.next_closing(),
-                            Phase::Timers | Phase::FirstTimers => self.next_timer(),
-                            Phase::Over => return None,
-                            Phase::Told => return self.next_told(),
-                        };
-                        if event.is_some() {
-                            return event;
-                        }
-                        if at >= Phase::Timers {
-                            at = if at == Phase::Timers { self.end_turn() } else { self.begin_turn() };
-                            if at == Phase::Over {
+        'turns: loop {
+            // Whether a batch, or a round of pending after it, is under way.
+            let (mut has_batch, mut has_round) = (false, false);
+            'timers: {
+                'closing: {
+                    'poll: {
+                        'prepare: {
+                            'idle: {
+                                // Where something is under way it goes on, and leads on to what comes next without a look at
+                                // all between.
+                                match at {
+                                    Phase::TurnBegun => {
+                                        if !self.begin_pending() {
+                                            break 'idle;
+                                        }
+                                        self.enter(Phase::Pending);
+                                    }
+                                    Phase::Pending => {}
+                                    Phase::Idle => break 'prepare,
+                                    Phase::Prepare => break 'poll,
+                                    Phase::Poll => {
+                                        has_batch = true;
+                                        break 'poll;
+                                    }
+                                    Phase::PendingAfterPoll => {
+                                        has_round = true;
+                                        break 'poll;
+                                    }
+                                    Phase::Check => break 'closing,
+                                    Phase::Closing => match self.next_closing() {
+                                        None => break 'timers,
+                                        event => return event,
+                                    },
+                                    Phase::Timers | Phase::FirstTimers => {
+                                        if let Some(event) = self.next_timer() {
+                                            return Some(event);
+                                        }
+                                        at = if at == Phase::Timers { self.end_turn() } else { self.begin_turn() };
+                                        continue 'turns;
+                                    }
+                                    Phase::Over => return None,
+                                    Phase::Told => return self.next_told(),
+                                }
+                                if let Some(event) = self.next_pending_before_poll() {
+                                    return Some(event);
+                                }
+                            }
+                            if self.begin_watchers(Phase::Idle, List::Idle) {
                                 return None;
                             }
                         }
-                        if at < Phase::Pending && self.begin_pending() {
-                            at = self.enter(Phase::Pending);
-                            continue 'phases;
-                        }
-                        if at < Phase::Idle && self.begin_watchers(Phase::Idle, List::Idle) {
+                        if self.begin_watchers(Phase::Prepare, List::Prepare) {
                             return None;
                         }
                     }
-                    if at < Phase::Prepare && self.begin_watchers(Phase::Prepare, List::Prepare) {
+                    if let Some(event) = self.next_of_poll(has_batch, has_round) {
+                        return Some(event);
+                    }
+                    if self.begin_watchers(Phase::Check, List::Check) {
                         return None;
                     }
                 }
-                if at < Phase::Poll && self.begin_poll() {
-                    at = self.enter(Phase::Poll);
-                    continue 'phases;
+                if self.begin_closing() {
+                    self.enter(Phase::Closing);
+                    if let Some(event) = self.next_closing() {
+                        return Some(event);
+                    }
                 }
-                if at <= Phase::PendingAfterPoll && self.begin_pending_round() {
-                    at = self.enter(Phase::PendingAfterPoll);
-                    continue 'phases;
-                }
-                if at < Phase::Check && self.begin_watchers(Phase::Check, List::Check) {
-                    return None;
-                }
-            }
-            if at < Phase::Closing && self.begin_closing() {
-                at = self.enter(Phase::Closing);
-                continue 'phases;
             }
             self.update_time();
             at = self.enter(Phase::Timers);
@@ -215,8 +230,53 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    /// The next event of the poll phase and of the rounds of pending after it, one of which may be under way: of this turn, and of
+    /// the following ones as long as these have nothing else.
+    #[inline(always)] // As `advance`.
+    fn next_of_poll(&mut self, mut has_batch: bool, mut has_round: bool) -> Option<Event<U>> {
+        if !has_batch && !has_round {
+            let timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
+            has_batch = self.poll(timeout);
+        }
+        loop {
+            if has_batch && let Some(event) = self.next_ready() {
+                return Some(event);
+            }
+            while has_round || self.begin_pending_round() {
+                if let Some(event) = self.next_pending() {
+                    return Some(event);
+                }
+                has_round = false;
+            }
+            if !self.has_only_the_wait() {
+                return None;
+            }
+            self.turn.pending_rounds = PENDING_ROUNDS;
+            has_batch = self.poll(None);
+        }
+    }
+
+    /// True if this turn is over, and the next has nothing but to wait for as long as it takes: so it is with most of a server's.
+    /// Then that begins at once. Nobody sees the loop's time until it is read after the wait, so it is not read before.
+    #[inline(always)] // As `advance`.
+    fn has_only_the_wait(&self) -> bool {
+        self.slots.are_all_empty(&[List::Idle, List::Prepare, List::Check, List::Closing])
+            && self.timers.heap.is_empty()
+            && self.pending.is_empty()
+            && self.waits_for_something()
+            && self.turn.mode == Mode::Default
+            && !self.turn.stop
+            && !self.poll.has_to_look()
+    }
+
+    /// Pending's round before poll mostly has nothing.
+    #[inline(never)]
+    fn next_pending_before_poll(&mut self) -> Option<Event<U>> {
+        self.next_pending()
+    }
+
     #[inline]
-    fn enter(&mut self, phase: Phase) -> Phase {
+    pub(crate) fn enter(&mut self, phase: Phase) -> Phase {
         self.turn.phase = phase;
         phase
     }
@@ -256,13 +316,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         has_some
     }
 
-    #[inline(always)] // As `advance`.
-    fn begin_poll(&mut self) -> bool {
-        self.turn.count += 1;
-        let timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
-        self.poll(timeout)
-    }
-
     #[inline]
     fn begin_pending_round(&mut self) -> bool {
         // The rounds count down only where there is one.
@@ -270,6 +323,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if has_some {
             self.turn.pending_rounds -= 1;
             self.begin_pending();
+            self.enter(Phase::PendingAfterPoll);
         }
         has_some
     }

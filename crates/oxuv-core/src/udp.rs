@@ -87,8 +87,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_udp_init")]
     pub fn udp_init(&mut self, user: U, several: bool) -> Result<Key> {
         self.slots.reserve()?;
-        self.watches.reserve(self.watchers() + 1, -1)?;
-        self.pending.reserve(self.streams.len() + self.udps.len() + 1)?;
+        self.watches.reserve(self.watchers() + 1)?;
+        self.pending.reserve(self.streams.bound() + self.udps.bound() + 1)?;
         let flags = if several { UdpFlags::SEVERAL } else { UdpFlags::empty() };
         let state = self.udps.insert(Udp { flags, ..Udp::default() })?;
         Ok(self.add_handle(Kind::Udp, state, user))
@@ -101,7 +101,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_udp_init_ex")]
     pub fn udp_init_with_socket(&mut self, user: U, several: bool, family: IpAddr) -> Result<Key> {
         let fd = self.kernel.udp_socket(family)?;
-        self.watches.reserve(0, K::number(&fd))?;
+        self.watches.reserve_number(K::number(&fd))?;
         let key = self.udp_init(user, several)?;
         self.put_udp_socket(key.index, fd, family.is_ipv6());
         Ok(key)
@@ -136,7 +136,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.check_free(K::number(fd), None)?;
         self.kernel.adopt(fd)?;
         self.kernel.udp_reuse(fd, flags)?;
-        self.watches.reserve(0, K::number(fd))?;
+        self.watches.reserve_number(K::number(fd))?;
         Ok(index)
     }
 
@@ -153,7 +153,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         if self.udps[self.slots[index].state].fd.is_none() {
             let fd = self.kernel.udp_socket(address.ip())?;
-            self.watches.reserve(0, K::number(&fd))?;
+            self.watches.reserve_number(K::number(&fd))?;
             self.put_udp_socket(index, fd, address.is_ipv6());
         }
         let fd = self.udps[self.slots[index].state].fd.as_ref().ok_or(Errno::EBADF)?;

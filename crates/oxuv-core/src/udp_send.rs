@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use oxuv_os::{AddressRef, AsAddress, Errno, InternetAddress, Result};
 
 use crate::kernel::{Kernel, Readiness, SendOptions, UdpBindFlags};
+use crate::slab::Slab;
 use crate::slots::flag;
 use crate::stream::Stage;
 use crate::udp::{Udp, UdpFlags};
@@ -34,14 +35,21 @@ impl<'a> From<Option<AddressRef<'a>>> for Target<'a> {
 #[derive(Debug)]
 pub(crate) struct Send<U, B> {
     user: U,
-    /// How it has ended, once it has.
-    result: Result<()>,
-    /// Its bytes.
-    total: usize,
     /// What is kept of it, to be handed back with the report; nothing if it was sent by its call.
     buffers: Option<B>,
-    /// Where it is to be sent to; none: where the handle is connected to, or `other`.
+    /// Where it is to be sent to; none: where the handle is connected to, or what [`Special`] says.
     to: InternetAddress,
+    /// Its bytes: 2^31-1 at most.
+    total: u32,
+    /// How it has ended, once it has.
+    result: Result<()>,
+    /// Where in [`Core::specials`](crate::Core) what is special about it is, or [`PLAIN`].
+    special: u32,
+}
+
+/// What few datagrams have that were given to be sent.
+#[derive(Debug, Default)]
+pub(crate) struct Special {
     /// The bytes of an address that is none of the internet's.
     other: Vec<u8>,
     options: SendOptions,
@@ -49,30 +57,32 @@ pub(crate) struct Send<U, B> {
     segments: Segments,
 }
 
+/// No place in a slab.
+const PLAIN: u32 = u32::MAX;
+
 impl<U, B> Send<U, B> {
     /// Borrowed, to be sent. `None` of one that was sent by its call, or that is several.
     #[inline]
-    fn outgoing(&self) -> Option<Outgoing<'_, B>> {
-        let buffers = self.buffers.as_ref().filter(|_| self.options.segment_size.is_none())?;
-        Some(Outgoing { buffers, to: self.address(), options: given(&self.options) })
+    fn outgoing<'a>(&'a self, specials: &'a Slab<Special>) -> Option<Outgoing<'a, B>> {
+        let buffers = self.buffers.as_ref()?;
+        if self.special == PLAIN {
+            return Some(Outgoing { buffers, to: self.internet_address(), options: None });
+        }
+        let Target { address, options } = self.target(&specials[self.special]);
+        let options = options.segment_size.is_none().then(|| given(&specials[self.special].options))?;
+        Some(Outgoing { buffers, to: address, options })
     }
 
     #[inline]
-    fn address(&self) -> Option<AddressRef<'_>> {
-        match self.to.is_none() {
-            false => Some(self.to.as_ref()),
-            true => (!self.other.is_empty()).then(|| AddressRef::new(&self.other)),
-        }
+    fn internet_address(&self) -> Option<AddressRef<'_>> {
+        (!self.to.is_none()).then(|| self.to.as_ref())
     }
-}
 
-/// A copy of an address that is none of the internet's.
-#[cold]
-fn copy_other(address: AddressRef<'_>) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(address.bytes().len())?;
-    bytes.extend_from_slice(address.bytes());
-    Ok(bytes)
+    /// Where one goes that this is special about, and how.
+    fn target<'a>(&'a self, special: &'a Special) -> Target<'a> {
+        let other = (!special.other.is_empty()).then(|| AddressRef::new(&special.other));
+        Target { address: self.internet_address().or(other), options: special.options }
+    }
 }
 
 /// Makes sure that one more can be queued.
@@ -207,37 +217,27 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             && let Some(result) = self.send_at_once(state, to, &buffers, &mut segments)
         {
             let udp = &mut self.udps[state];
-            let (to, other, options) = (InternetAddress::none(), Vec::new(), SendOptions::PLAIN);
-            udp.sends.push_back(Send { user, result, total, buffers: None, to, other, options, segments });
+            let (to, bytes) = (InternetAddress::none(), total as u32);
+            udp.sends.push_back(Send { user, buffers: None, to, total: bytes, result, special: PLAIN });
             (udp.ended, udp.queued) = (1, total);
             self.pending.feed_udp(&mut udp.flags, key);
             self.requests += 1;
             self.set_active(index);
             return Ok(Some(buffers));
         }
-        let udp = &mut self.udps[state];
-        let (mut short, mut other) = (InternetAddress::none(), Vec::new());
-        if let Some(address) = to.address {
-            short = InternetAddress::copied(address);
-            if short.is_none() {
-                other = match copy_other(address) {
-                    Ok(bytes) => bytes,
-                    Err(error) => return Err(Refused { error, given: buffers }),
-                };
-            }
+        let short = to.address.map_or(InternetAddress::none(), InternetAddress::copied);
+        let mut special = PLAIN;
+        if given(&to.options).is_some() || (short.is_none() && to.address.is_some()) {
+            special = match self.keep_special(to, short.is_none(), segments) {
+                Ok(special) => special,
+                Err(error) => return Err(Refused { error, given: buffers }),
+            };
         }
+        let udp = &mut self.udps[state];
         let (is_first, is_fed) = (udp.ended == udp.sends.len(), udp.is(UdpFlags::FED));
         udp.queued += total;
-        udp.sends.push_back(Send {
-            user,
-            result: Ok(()),
-            total,
-            buffers: Some(keep(buffers)),
-            to: short,
-            other,
-            options: to.options,
-            segments,
-        });
+        let (buffers, total) = (Some(keep(buffers)), total as u32);
+        udp.sends.push_back(Send { user, buffers, to: short, total, result: Ok(()), special });
         self.requests += 1;
         if is_first {
             self.set_active(index);
@@ -248,6 +248,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
         }
         Ok(None)
+    }
+
+    /// Keeps what is special about a datagram: how it is sent, or that its address is none of the internet's.
+    #[cold]
+    fn keep_special(&mut self, to: &Target<'_>, is_other: bool, segments: Segments) -> Result<u32> {
+        let mut other = Vec::new();
+        if let Some(address) = to.address.filter(|_| is_other) {
+            other.try_reserve_exact(address.bytes().len())?;
+            other.extend_from_slice(address.bytes());
+        }
+        self.specials.insert(Special { other, options: to.options, segments })
     }
 
     /// Sends a datagram that nothing is ahead of, or several as one. `None` when the kernel does not take it now.
@@ -415,16 +426,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let Udp { fd: Some(fd), flags, joins, sends, ended, .. } = &mut self.udps[self.step.state] else {
             return false;
         };
-        while let Some(first) = sends.get_mut(*ended) {
-            let sent = if first.options.segment_size.is_some() {
-                let mut segments = first.segments;
+        while let Some(first) = sends.get(*ended) {
+            let special = self.specials.get(first.special).filter(|special| special.options.segment_size.is_some());
+            let sent = if let Some(special) = special {
                 let Some(buffers) = &first.buffers else { return false };
-                let to = Target { address: first.address(), options: first.options };
+                let mut segments = special.segments;
+                let to = first.target(special);
                 let sent = segments.send(&mut self.kernel, fd, flags, &to, buffers.get(0)).map(|()| 1);
-                first.segments = segments;
+                self.specials[first.special].segments = segments;
                 sent
             } else {
-                send_some(&mut self.kernel, fd, joins, in_a_row(sends, *ended).map_while(Send::outgoing))
+                let datagrams = in_a_row(sends, *ended).map_while(|send| send.outgoing(&self.specials));
+                send_some(&mut self.kernel, fd, joins, datagrams)
             };
             match sent {
                 Ok(0) | Err(Errno::EAGAIN) => return false,
@@ -475,13 +488,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if udp.ended == 0 {
             return None;
         }
-        let Send { user, result, total, buffers, .. } = udp.sends.pop_front()?;
+        let Send { user, result, total, buffers, special, .. } = udp.sends.pop_front()?;
         if udp.sends.is_empty() {
             // So the next ones lie in a row.
             udp.sends.clear();
         }
         udp.ended -= 1;
-        udp.queued -= total;
+        udp.queued -= total as usize;
+        if special != PLAIN {
+            self.specials.remove(special);
+        }
         self.spent = buffers;
         self.requests -= 1;
         Some(Event::Sent { key, user, result })

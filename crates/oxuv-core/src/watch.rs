@@ -29,6 +29,15 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// The descriptor's number, if it is to be taken out of the kernel's set, where it is no longer from here on.
+    #[inline]
+    pub(crate) fn take_watched(&mut self) -> Option<i32> {
+        let watched = std::mem::take(&mut self.watched);
+        (!watched.is_empty()).then_some(self.number)
+    }
+}
+
 impl Default for Watch {
     fn default() -> Self {
         Watch::new(-1)
@@ -53,17 +62,27 @@ pub(crate) struct Watches {
 const NOBODY: u32 = u32::MAX;
 
 impl Watches {
-    /// Makes sure that this many handles can be listed, and a descriptor of this number owned, without memory.
-    pub(crate) fn reserve(&mut self, handles: usize, number: i32) -> Result<()> {
+    /// Makes sure that this many handles can be listed without memory.
+    #[inline]
+    pub(crate) fn reserve(&mut self, handles: usize) -> Result<()> {
         // Those closed since the last sync are in the lists, too, so this is about what is added to them.
         self.unsynced.try_reserve(handles)?;
         self.retries.try_reserve(handles)?;
         self.failed.try_reserve(handles)?;
+        Ok(())
+    }
+
+    /// Makes sure that a descriptor of this number can be owned without memory.
+    #[inline]
+    pub(crate) fn reserve_number(&mut self, number: i32) -> Result<()> {
         let numbers = usize::try_from(number).map_or(0, |number| number + 1);
-        if self.owners.len() < numbers {
-            self.owners.try_reserve(numbers - self.owners.len())?;
-            self.owners.resize(numbers, NOBODY);
-        }
+        if numbers <= self.owners.len() { Ok(()) } else { self.grow(numbers) }
+    }
+
+    #[cold]
+    fn grow(&mut self, numbers: usize) -> Result<()> {
+        self.owners.try_reserve(numbers - self.owners.len())?;
+        self.owners.resize(numbers, NOBODY);
         Ok(())
     }
 }
@@ -105,9 +124,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// The number of handles that have a watch.
+    /// The number of handles that have a watch, or could have one without memory.
+    #[inline]
     pub(crate) fn watchers(&self) -> usize {
-        self.streams.len() + self.udps.len() + self.polls.len() + self.processes.slab.len()
+        self.streams.bound() + self.udps.bound() + self.polls.bound() + self.processes.slab.bound()
     }
 
     /// The number of the descriptor that a handle has, be it its own or somebody else's.
@@ -222,9 +242,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Takes a descriptor out of the kernel's set. It is put in again when somebody wants to know of it.
     pub(crate) fn unwatch(&mut self, index: u32) {
-        let watch = self.watch_mut(index);
-        let (number, watched) = (watch.number, std::mem::take(&mut watch.watched));
-        if !watched.is_empty() {
+        if let Some(number) = self.watch_mut(index).take_watched() {
             self.kernel.unwatch(number);
         }
     }

@@ -175,12 +175,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Kind::Tcp | Kind::Pipe | Kind::Tty => {
                 let stream = &self.streams[state];
                 let is = |flag| stream.flags.contains(flag);
-                let writes = stream.writes.len() + stream.done.len() + usize::from(stream.sent.is_some());
+                let writes = stream.writes.len() + stream.ended();
                 alive.doing.set(Doing::LISTENING, is_kept && is(StreamFlags::LISTENING));
                 alive.doing.set(Doing::READING, is_kept && is(StreamFlags::READING));
-                alive.doing.set(Doing::CONNECTING, stream.connect.is_some());
+                alive.doing.set(Doing::CONNECTING, is(StreamFlags::CONNECTING));
                 alive.doing.set(Doing::WRITING, writes > 0);
-                alive.doing.set(Doing::SHUTTING_DOWN, stream.shutdown.is_some());
+                alive.doing.set(Doing::SHUTTING_DOWN, is(StreamFlags::SHUTTING_DOWN));
                 if let (Kind::Tcp, Some(fd)) = (kind, &stream.fd) {
                     alive.local = self.kernel.local_address(fd).ok();
                     alive.peer = self.kernel.peer_address(fd).ok();

@@ -9,41 +9,35 @@ use crate::slots::{Slot, flag};
 use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags};
 use crate::{Buffers, Core, Event, Key};
 
-/// A write that is not sent whole yet.
+/// A write that is not sent whole yet, or has ended and is not reported yet.
 #[derive(Debug)]
 pub(crate) struct Write<U, B> {
     user: U,
-    buffers: B,
+    /// What is kept of it, to be handed back with the report; nothing if it has ended with its call.
+    buffers: Option<B>,
     /// The buffer to go on from, and how much of it is sent.
     at: Place,
     /// Bytes sent that `at` has not moved on by: that looks at the buffers, which may run code of the user's.
     behind: usize,
-    /// Bytes not sent yet.
+    /// Bytes not sent yet. Those that never were count as queued until the report, so that a writer notices the failure.
     left: usize,
     /// A handle to be sent along with the first byte.
     handle: Option<Key>,
+    /// How it has ended, once it has.
+    result: Result<()>,
 }
 
 impl<U, B> Write<U, B> {
     /// A write of `total` bytes, of which so many are sent.
     pub(crate) fn new(user: U, buffers: B, sent: usize, total: usize, handle: Option<Key>) -> Self {
-        Write { user, buffers, at: Place::default(), behind: sent, left: total - sent, handle }
+        let (buffers, at, left) = (Some(buffers), Place::default(), total - sent);
+        Write { user, buffers, at, behind: sent, left, handle, result: Ok(()) }
     }
 
-    fn end(self, result: Result<()>) -> Done<U, B> {
-        Done { user: self.user, result, unsent: self.left, buffers: Some(self.buffers) }
+    /// A write that has ended with its call.
+    pub(crate) fn ended(user: U, result: Result<()>, left: usize) -> Self {
+        Write { user, buffers: None, at: Place::default(), behind: 0, left, handle: None, result }
     }
-}
-
-/// A write that has ended and is not reported yet.
-#[derive(Debug)]
-pub(crate) struct Done<U, B> {
-    user: U,
-    result: Result<()>,
-    /// Bytes that were never sent. They count as queued until the report, so that a writer notices the failure.
-    unsent: usize,
-    /// What was kept, to be handed back with the report.
-    buffers: Option<B>,
 }
 
 /// How far a write has come with its call.
@@ -55,13 +49,6 @@ pub enum Progress<T> {
     Failed(T),
     /// The core keeps what [`Core::write`]'s `keep` has made of the buffers, until the event.
     Kept,
-}
-
-impl<U, B> Done<U, B> {
-    /// Of a write that has ended with its call.
-    pub(crate) fn unkept(user: U, result: Result<()>, unsent: usize) -> Self {
-        Done { user, result, unsent, buffers: None }
-    }
 }
 
 /// Something was refused, and what was given is handed back.
@@ -130,9 +117,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
                 Ok(all) if all >= total => {
                     if stream.ended() == 0 {
-                        stream.sent = Some(user);
+                        stream.put_sent(user);
                     } else {
-                        stream.done.push_back(Done { user, result: Ok(()), unsent: 0, buffers: None });
+                        self.writes.push_back(&mut stream.done, Write::ended(user, Ok(()), 0));
                     }
                     self.pending.feed(stream, key);
                     self.requests += 1;
@@ -142,7 +129,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Err(Errno::EAGAIN) => {}
                 Err(error) => {
                     stream.queued = total;
-                    stream.done.push_back(Done { user, result: Err(error), unsent: total, buffers: None });
+                    self.writes.push_back(&mut stream.done, Write::ended(user, Err(error), total));
                     self.pending.feed(stream, key);
                     self.requests += 1;
                     return Ok(Progress::Failed(buffers));
@@ -157,28 +144,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn check_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<(u32, usize)> {
         let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
-        let stream = &mut self.streams[state];
-        let total = check(stream, buffers)?;
-        let queued = stream.writes.len();
-        // `make_room` sees to `writes` first: if there is room in the empty `done`, so there is in the empty `writes`.
-        if stream.done.capacity() <= stream.done.len() + queued || (queued > 0 && stream.writes.capacity() == queued) {
-            make_room(stream)?;
-        }
+        let total = check(&self.streams[state], buffers)?;
+        self.writes.reserve()?;
         Ok((state, total))
     }
 
     /// Queues a write of which the kernel has taken only a part.
     #[inline(never)]
     pub(crate) fn queue(&mut self, index: u32, state: u32, write: Write<U, B>) {
-        if write.behind > 0 {
-            write.buffers.note_sent(write.behind);
+        if let (Some(buffers), 1..) = (&write.buffers, write.behind) {
+            buffers.note_sent(write.behind);
         }
         let stream = &mut self.streams[state];
         // What is ahead of it, left over from the time of connecting, is empty.
-        let goes_on = stream.queued == 0 && !stream.writes.is_empty() && stream.connect.is_none();
+        let goes_on = stream.queued == 0 && !stream.writes.is_empty() && !stream.is(StreamFlags::CONNECTING);
         self.requests += 1;
         stream.queued += write.left;
-        stream.writes.push_back(write);
+        self.writes.push_back(&mut stream.writes, write);
         // While connecting, this is what is wanted anyway.
         self.want(index, Readiness::WRITE);
         if goes_on {
@@ -198,11 +180,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// EAGAIN when it takes nothing, while connecting, or when bytes are queued; else as [`Core::write`] and as the connection fails.
     #[doc(alias = "uv_try_write")]
-    #[inline]
+    #[inline(always)] // Its result would go through memory.
     pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
         let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
         let stream = &mut self.streams[state];
-        if stream.queued != 0 || stream.connect.is_some() {
+        if stream.queued != 0 || stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::EAGAIN);
         }
         check(stream, buffers)?;
@@ -222,9 +204,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return Err(Errno::EBUSY);
         }
         let stream = &mut self.streams[self.slots[index].state];
-        let canceled = stream.writes.iter().position(|write| is(write.user)).and_then(|nth| stream.writes.remove(nth));
-        if let Some(write) = canceled {
-            stream.done.push_back(write.end(Err(Errno::ECANCELED)));
+        if let Some(write) = self.writes.move_first(&mut stream.writes, &mut stream.done, |write| is(write.user)) {
+            write.result = Err(Errno::ECANCELED);
             self.feed(index);
         }
         Ok(())
@@ -241,11 +222,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let index = self.slots.find_stream(key)?;
         let state = self.slots[index].state;
         let stream = &mut self.streams[state];
-        if !stream.is(StreamFlags::WRITABLE) || stream.shutdown.is_some() {
+        if !stream.is(StreamFlags::WRITABLE) || stream.is(StreamFlags::SHUTTING_DOWN) {
             return Err(Errno::ENOTCONN);
         }
         stream.flags -= StreamFlags::WRITABLE;
-        stream.shutdown = Some(user);
+        stream.put_shutdown(user);
         self.requests += 1;
         if self.step.stage == Stage::Told && self.step.key == key {
             // By the callback of its last write: then it is part of the same work.
@@ -260,22 +241,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Sends queued writes until the kernel takes no more, one fails, or this stream has had its share.
     fn send_queued(&mut self, index: u32) {
         let state = self.slots[index].state;
-        let mut ended = false;
+        let (mut ended, mut failed) = (false, false);
         // One more than ROUNDS: libuv counts the writes after the first.
         for _ in 0..=ROUNDS {
-            let handle = self.streams[state].writes.front().and_then(|write| write.handle);
+            let handle = self.writes.front(&self.streams[state].writes).and_then(|write| write.handle);
             let handle = handle.map(|handle| self.number_to_send(handle)).transpose();
             let stream = &mut self.streams[state];
             let Some(fd) = &stream.fd else { return };
-            let Some(write) = stream.writes.front_mut() else { break };
+            let Some(write) = self.writes.front_mut(&stream.writes) else { break };
+            let Some(buffers) = &write.buffers else { break };
             let mut at = write.at;
             if write.behind > 0 {
-                at.advance(&write.buffers, write.behind);
+                at.advance(buffers, write.behind);
             }
             (write.at, write.behind) = (at, 0);
             let sent = match handle {
-                Ok(None) => send(&mut self.kernel, fd, stream.medium, &write.buffers, at),
-                Ok(Some(handle)) => send_along(&mut self.kernel, fd, handle, &write.buffers, at),
+                Ok(None) => send(&mut self.kernel, fd, stream.medium, buffers, at),
+                Ok(Some(handle)) => send_along(&mut self.kernel, fd, handle, buffers, at),
                 Err(error) => Err(error),
             };
             let result = match sent {
@@ -286,7 +268,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     stream.queued -= sent;
                     write.left -= sent;
                     write.behind = sent;
-                    write.buffers.note_sent(sent);
+                    buffers.note_sent(sent);
                     match write.left {
                         0 => Ok(()),
                         // The buffers have shrunk: nothing of it can ever be sent.
@@ -297,16 +279,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Err(Errno::EAGAIN) => break,
                 Err(error) => Err(error),
             };
-            let write = stream.writes.pop_front().expect("the front was looked at");
-            stream.done.push_back(write.end(result));
-            ended = true;
-            if result.is_err() {
+            write.result = result;
+            self.writes.move_front(&mut stream.writes, &mut stream.done);
+            (ended, failed) = (true, result.is_err());
+            if failed {
                 break;
             }
         }
-        let stream = &self.streams[state];
-        let failed = stream.done.back().is_some_and(|done| ended && done.result.is_err());
-        let waits = !stream.writes.is_empty();
+        let waits = !self.streams[state].writes.is_empty();
         if ended {
             self.feed(index);
         }
@@ -345,7 +325,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         // One of the callbacks may have connected anew: then the rest comes after that.
         let stream = &self.streams[self.step.state];
-        let is_drained = stream.writes.is_empty() && stream.connect.is_none();
+        let is_drained = stream.writes.is_empty() && !stream.is(StreamFlags::CONNECTING);
         self.step.stage = if is_drained { Stage::Drain } else { Stage::None };
         None
     }
@@ -358,7 +338,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.unwant_writing(slot);
         }
         let stream = &mut self.streams[self.step.state];
-        let user = stream.shutdown.take()?;
+        let user = stream.take_shutdown()?;
         let result = match &stream.fd {
             Some(fd) if !is_closing => self.kernel.shutdown_write(fd),
             _ => Err(Errno::ECANCELED),
@@ -370,7 +350,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Reports the write that ended first.
     #[inline]
     pub(crate) fn report_write(&mut self, key: Key, state: u32) -> Option<Event<U>> {
-        match self.streams[state].sent.take() {
+        match self.streams[state].take_sent() {
             Some(user) => Some(self.report_sent(key, user)),
             None => self.report_done(key, state),
         }
@@ -389,8 +369,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(never)]
     fn report_done(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
-        let Done { user, result, unsent, buffers } = stream.done.pop_front()?;
-        stream.queued -= unsent;
+        let Write { user, result, left, buffers, .. } = self.writes.pop_front(&mut stream.done)?;
+        stream.queued -= left;
         self.spent = buffers;
         self.requests -= 1;
         Some(Event::Written { key, user, result })
@@ -399,22 +379,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Ends the writes that were not sent, for a stream that is closed.
     pub(crate) fn cancel_writes(&mut self, state: u32) {
         let stream = &mut self.streams[state];
-        // `write` has made room in `done` for all of them.
-        stream.done.extend(stream.writes.drain(..).map(|write| write.end(Err(Errno::ECANCELED))));
+        while let Some(write) = self.writes.move_front(&mut stream.writes, &mut stream.done) {
+            write.result = Err(Errno::ECANCELED);
+        }
     }
-}
-
-/// Makes sure that one more write can be queued, and all that are queued be told of, without memory.
-#[cold]
-fn make_room<F, U, B>(stream: &mut Stream<F, U, B>) -> Result<()> {
-    stream.writes.try_reserve(1)?;
-    stream.done.try_reserve(stream.writes.len() + 1)?;
-    Ok(())
 }
 
 /// The number of bytes in `buffers`, if they may be written to this stream.
 #[inline]
-pub(crate) fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -> Result<usize> {
+pub(crate) fn check<F, U: Copy>(stream: &Stream<F, U>, buffers: &impl Buffers) -> Result<usize> {
     if buffers.count() == 0 || buffers.count() > MAX_BUFFERS {
         return Err(Errno::EINVAL);
     }
@@ -428,11 +401,11 @@ pub(crate) fn check<F, U, B>(stream: &Stream<F, U, B>, buffers: &impl Buffers) -
     Ok(total)
 }
 
-impl<F, U, B> Stream<F, U, B> {
+impl<F, U: Copy> Stream<F, U> {
     /// True if nothing is ahead of a write.
     #[inline]
     pub(crate) fn sends_at_once(&self) -> bool {
-        self.queued == 0 && self.writes.is_empty() && self.connect.is_none()
+        self.queued == 0 && self.writes.is_empty() && !self.is(StreamFlags::CONNECTING)
     }
 }
 

@@ -34,10 +34,33 @@ fn is_called(entry: &Entry, name: &str) -> bool {
     matches!(entry, Entry::Called(call) if call == name)
 }
 
-/// Whether what comes next is told in the poll phase.
+/// By how much an entry leads into another run of the loop, or out of it.
+fn depth(entry: &Entry) -> i32 {
+    match entry {
+        Entry::Did(did) if did.starts_with("run ") => {
+            if did.contains("->") {
+                -1
+            } else {
+                1
+            }
+        }
+        _ => 0,
+    }
+}
+
+/// Whether what comes next is told in the poll phase. Runs within callbacks are passed over.
 fn is_in_poll(past: &[Entry]) -> bool {
-    let mark = past.iter().rev().find(|entry| is_called(entry, BEFORE_POLL) || is_called(entry, AFTER_POLL));
-    mark.is_some_and(|mark| is_called(mark, BEFORE_POLL))
+    let mut inner = 0;
+    for entry in past.iter().rev() {
+        match depth(entry) {
+            1 if inner == 0 => return false,
+            change => inner -= change,
+        }
+        if inner == 0 && (is_called(entry, BEFORE_POLL) || is_called(entry, AFTER_POLL)) {
+            return is_called(entry, BEFORE_POLL);
+        }
+    }
+    false
 }
 
 /// Whose callback it is.
@@ -49,7 +72,12 @@ fn handle(call: &str) -> &str {
 /// does, and was the end of the other.
 fn has_both(one: &[Entry], other: &[Entry]) -> bool {
     let phase = |entries: &[Entry]| -> Vec<Entry> {
-        entries.iter().take_while(|entry| !is_called(entry, AFTER_POLL)).cloned().collect()
+        let mut inner = 0;
+        let is_in_phase = |entry: &&Entry| {
+            inner += depth(entry);
+            inner > 0 || inner == 0 && !is_called(entry, AFTER_POLL)
+        };
+        entries.iter().take_while(is_in_phase).cloned().collect()
     };
     let (one, other) = (phase(one), phase(other));
     let comes_later = |first: &[Entry], rest: &[Entry]| first.first().is_some_and(|entry| rest.contains(entry));

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod compare;
+mod draw;
 mod program;
 mod shrink;
 mod side;
@@ -105,7 +106,7 @@ impl Counts {
 
 /// The comparison has to see that something is missing, or the rest means nothing.
 fn prove(both: &mut Both) {
-    let outcome = both.run_once(&Program::random(1));
+    let outcome = both.run_once(&draw::program(1));
     let last = outcome.libuv.len().checked_sub(1).expect("a program has a trace");
     assert_eq!(compare(&outcome.libuv, &outcome.libuv[..last]), Verdict::Different(last), "a planted difference");
 }
@@ -125,7 +126,7 @@ fn main() -> ExitCode {
     let (first, count) = (number("OXUV_SEED", 1), number("OXUV_PROGRAMS", 3000));
     let (begun, mut counts, mut failures) = (Instant::now(), Counts::default(), 0);
     for seed in first..first + count {
-        let program = Program::random(seed);
+        let program = draw::program(seed);
         let (outcome, tries) = both.run(&program);
         counts.add(&outcome, tries);
         if let Verdict::Different(_) = outcome.verdict {

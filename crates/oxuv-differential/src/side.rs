@@ -29,7 +29,12 @@ impl Running {
     fn new(library: Option<&PathBuf>) -> Running {
         let mut command = Command::new(std::env::current_exe().expect("this program has a file"));
         // With one thread, jobs are done in their order.
-        command.arg(ARGUMENT).env("UV_THREADPOOL_SIZE", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .arg(ARGUMENT)
+            .env("UV_THREADPOOL_SIZE", "1")
+            .env("UV_USE_IO_URING", "0")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         match library {
             Some(path) => command.env(VARIABLE, path),
             None => command.env_remove(VARIABLE),

@@ -101,6 +101,12 @@ pub(crate) unsafe extern "C" fn on_fs_poll<const OTHER: bool>(
     unsafe { slot(handle) }.tell(OTHER, What::Itself, None, result(status));
 }
 
+pub(crate) unsafe extern "C" fn on_exit(process: *mut uv_process_t, code: i64, signal: c_int) {
+    let text = if signal == 0 { code.to_string() } else { format!("signal {signal}") };
+    // SAFETY: the library passes a handle of ours.
+    unsafe { slot(process) }.tell(false, What::Exit, None, text);
+}
+
 pub(crate) const LETTERS: [(char, uv_poll_event); 4] = [
     ('r', uv_poll_event_UV_READABLE),
     ('w', uv_poll_event_UV_WRITABLE),

@@ -11,7 +11,7 @@ use std::ptr::from_mut;
 use std::rc::Rc;
 
 use libuv_sys2::*;
-use oxuv_order::{Callback, Driver, Kind, Listener, Mode, Outcome, Side};
+use oxuv_order::{Callback, Driver, Kind, Listener, Mode, Operation, Outcome, Side};
 
 use crate::callbacks::*;
 use crate::library::Library;
@@ -25,8 +25,8 @@ pub struct Libuv {
     is_closed: Cell<bool>,
     listener: Listener,
     slots: RefCell<BTreeMap<String, Rc<Slot>>>,
-    /// The jobs that were last submitted. One that has come back is never looked at.
-    jobs: RefCell<BTreeMap<String, *mut uv_work_t>>,
+    /// What was last asked of the pool, by its name. What has come back is never looked at.
+    jobs: RefCell<BTreeMap<String, *mut uv_req_t>>,
 }
 
 /// Calls a function of the library.
@@ -64,6 +64,11 @@ impl Libuv {
         // SAFETY: the handle was initialised, and its `data` is the program's own.
         unsafe { (*slot.handle::<uv_handle_t>()).data = Rc::as_ptr(&slot).cast_mut().cast() };
         Ok(())
+    }
+
+    /// For a request of the pool, which has no handle.
+    fn new_slot(&self, name: &str) -> Rc<Slot> {
+        Rc::new(Slot::new(name, &self.listener))
     }
 
     fn kind(&self, name: &str) -> uv_handle_type {
@@ -140,6 +145,8 @@ impl Driver for Libuv {
             Kind::FsEvent => self.make(name, |handle| call!(self.uv_fs_event_init(self.lp, handle))),
             Kind::FsPoll => self.make(name, |handle| call!(self.uv_fs_poll_init(self.lp, handle))),
             Kind::Tcp => self.make(name, |handle| call!(self.uv_tcp_init(self.lp, handle))),
+            Kind::Pipe => self.make(name, |handle| call!(self.uv_pipe_init(self.lp, handle, 0))),
+            Kind::Ipc => self.make(name, |handle| call!(self.uv_pipe_init(self.lp, handle, 1))),
             Kind::Udp => self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, 0))),
             Kind::Signal => self.make(name, |handle| call!(self.uv_signal_init(self.lp, handle))),
             Kind::UdpSeveral => {
@@ -151,6 +158,17 @@ impl Driver for Libuv {
 
     fn poll_init(&self, name: &str, descriptor: BorrowedFd<'_>) -> Outcome {
         self.make(name, |handle| call!(self.uv_poll_init(self.lp, handle, descriptor.as_raw_fd())))
+    }
+
+    fn tty_init(&self, name: &str, terminal: OwnedFd) -> Outcome {
+        let (given, mut taken) = (terminal.as_raw_fd(), -1);
+        self.make(name, |handle| call!(self.uv_tty_init(self.lp, handle, given, 0)))?;
+        named(call!(self.uv_fileno(self.get(name), &raw mut taken)))?;
+        if taken == given {
+            // It could not be opened anew, and is the handle's now.
+            let _ = terminal.into_raw_fd();
+        }
+        Ok(())
     }
 
     fn close(&self, name: &str) -> Outcome {
@@ -190,7 +208,9 @@ impl Driver for Libuv {
             uv_handle_type_UV_SIGNAL => call!(self.uv_signal_stop(self.get(name))),
             uv_handle_type_UV_FS_EVENT => call!(self.uv_fs_event_stop(self.get(name))),
             uv_handle_type_UV_FS_POLL => call!(self.uv_fs_poll_stop(self.get(name))),
-            uv_handle_type_UV_TCP => call!(self.uv_read_stop(self.get(name))),
+            uv_handle_type_UV_TCP | uv_handle_type_UV_NAMED_PIPE | uv_handle_type_UV_TTY => {
+                call!(self.uv_read_stop(self.get(name)))
+            }
             uv_handle_type_UV_UDP => call!(self.uv_udp_recv_stop(self.get(name))),
             _ => panic!("{name} cannot be stopped"),
         })
@@ -249,15 +269,13 @@ impl Driver for Libuv {
     }
 
     fn fs_event_start(&self, by: &Callback, path: &Path) -> Outcome {
-        let path = CString::new(path.as_os_str().as_bytes()).expect("a path has no zero byte");
         let handle = self.get(&by.name);
-        named(call!(self.uv_fs_event_start(handle, pick!(by, on_fs_event), path.as_ptr(), 0)))
+        named(call!(self.uv_fs_event_start(handle, pick!(by, on_fs_event), c_path(path).as_ptr(), 0)))
     }
 
     fn fs_poll_start(&self, by: &Callback, path: &Path, interval: u32) -> Outcome {
-        let path = CString::new(path.as_os_str().as_bytes()).expect("a path has no zero byte");
         let handle = self.get(&by.name);
-        named(call!(self.uv_fs_poll_start(handle, pick!(by, on_fs_poll), path.as_ptr(), interval)))
+        named(call!(self.uv_fs_poll_start(handle, pick!(by, on_fs_poll), c_path(path).as_ptr(), interval)))
     }
 
     fn hear_alloc(&self, name: &str) {
@@ -265,10 +283,15 @@ impl Driver for Libuv {
     }
 
     fn open(&self, name: &str, socket: OwnedFd) -> Outcome {
+        let fd = socket.as_raw_fd();
         named(match self.kind(name) {
-            uv_handle_type_UV_UDP => call!(self.uv_udp_open(self.get(name), socket.into_raw_fd())),
-            _ => call!(self.uv_tcp_open(self.get(name), socket.into_raw_fd())),
-        })
+            uv_handle_type_UV_NAMED_PIPE => call!(self.uv_pipe_open(self.get(name), fd)),
+            uv_handle_type_UV_UDP => call!(self.uv_udp_open(self.get(name), fd)),
+            _ => call!(self.uv_tcp_open(self.get(name), fd)),
+        })?;
+        // It is the handle's now.
+        let _ = socket.into_raw_fd();
+        Ok(())
     }
 
     fn bind(&self, name: &str, address: SocketAddr) -> Outcome {
@@ -296,8 +319,40 @@ impl Driver for Libuv {
     }
 
     fn accept(&self, server: &str, client: &str) -> Outcome {
-        self.init(Kind::Tcp, client)?;
+        let is_pipe = self.kind(server) == uv_handle_type_UV_NAMED_PIPE;
+        self.init(if is_pipe { Kind::Pipe } else { Kind::Tcp }, client)?;
         named(call!(self.uv_accept(self.get(server), self.get(client))))
+    }
+
+    fn pipe_bind(&self, name: &str, path: &Path) -> Outcome {
+        named(call!(self.uv_pipe_bind(self.get(name), c_path(path).as_ptr())))
+    }
+
+    fn pipe_connect(&self, name: &str, path: &Path) -> Outcome {
+        Request::make(self.slot(name), None, Vec::new(), |request, _| {
+            call!(self.uv_pipe_connect(request, self.get(name), c_path(path).as_ptr(), Some(on_connect)));
+            0
+        })
+    }
+
+    fn write_handle(&self, name: &str, number: u32, bytes: Vec<u8>, handle: &str) -> Outcome {
+        Request::make(self.slot(name), Some(number), bytes, |request, buffer| {
+            call!(self.uv_write2(request, self.get(name), buffer, 1, self.get(handle), Some(on_write)))
+        })
+    }
+
+    fn pending_handles(&self, name: &str) -> usize {
+        usize::try_from(call!(self.uv_pipe_pending_count(self.get(name)))).expect("it is no error")
+    }
+
+    fn take_handle(&self, name: &str, new: &str) -> Outcome<Kind> {
+        let kind = match call!(self.uv_pipe_pending_type(self.get(name))) {
+            uv_handle_type_UV_TCP => Kind::Tcp,
+            uv_handle_type_UV_UDP => Kind::Udp,
+            _ => Kind::Pipe,
+        };
+        self.init(kind, new)?;
+        named(call!(self.uv_accept(self.get(name), self.get(new)))).map(|()| kind)
     }
 
     fn connect(&self, name: &str, address: SocketAddr) -> Outcome {
@@ -351,16 +406,79 @@ impl Driver for Libuv {
     }
 
     fn work(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> Outcome {
-        let request = Request::make_job(Rc::new(Slot::new(name, &self.listener)), work, |request| {
+        let request = Request::make_job(self.new_slot(name), work, |request| {
             call!(self.uv_queue_work(self.lp, request, Some(on_work), Some(after_work)))
         })?;
-        self.jobs.borrow_mut().insert(name.to_owned(), request);
+        self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
         Ok(())
+    }
+
+    fn operate(&self, name: &str, operation: &Operation<'_>) -> Outcome {
+        let (lp, done) = (self.lp, Some(on_file as unsafe extern "C" fn(_)));
+        let submit = |request: *mut uv_fs_t, buffer: &uv_buf_t| match *operation {
+            Operation::Open(path) => {
+                call!(self.uv_fs_open(lp, request, c_path(path).as_ptr(), libc::O_RDONLY, 0, done))
+            }
+            Operation::Make(path) => {
+                let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL;
+                call!(self.uv_fs_open(lp, request, c_path(path).as_ptr(), flags, 0o666, done))
+            }
+            Operation::Stat(path) => call!(self.uv_fs_stat(lp, request, c_path(path).as_ptr(), done)),
+            Operation::Read(file, _) => call!(self.uv_fs_read(lp, request, file.as_raw_fd(), buffer, 1, 0, done)),
+            Operation::Write(file, _) => call!(self.uv_fs_write(lp, request, file.as_raw_fd(), buffer, 1, 0, done)),
+            Operation::Unlink(path) => call!(self.uv_fs_unlink(lp, request, c_path(path).as_ptr(), done)),
+            Operation::MakeDirectory(path) => {
+                call!(self.uv_fs_mkdir(lp, request, c_path(path).as_ptr(), 0o777, done))
+            }
+            Operation::RemoveDirectory(path) => call!(self.uv_fs_rmdir(lp, request, c_path(path).as_ptr(), done)),
+            Operation::Rename(path, new) => {
+                call!(self.uv_fs_rename(lp, request, c_path(path).as_ptr(), c_path(new).as_ptr(), done))
+            }
+            Operation::Scan(path) => call!(self.uv_fs_scandir(lp, request, c_path(path).as_ptr(), 0, done)),
+        };
+        let bytes = match *operation {
+            Operation::Read(_, count) | Operation::Write(_, count) => vec![b'x'; count],
+            _ => Vec::new(),
+        };
+        let request = Request::make_kept(self.new_slot(name), bytes, submit)?;
+        self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
+        Ok(())
+    }
+
+    fn look_up(&self, name: &str, host: &str) -> Outcome {
+        // SAFETY: hints are made of numbers and of pointers that may be null.
+        let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
+        (hints.ai_flags, hints.ai_socktype) = (libc::AI_NUMERICHOST, libc::SOCK_STREAM);
+        let (host, hints) = (CString::new(host).expect("a host has no zero byte"), (&raw const hints).cast());
+        let request = Request::make_kept(self.new_slot(name), Vec::new(), |request, _| {
+            call!(self.uv_getaddrinfo(self.lp, request, Some(on_found), host.as_ptr(), std::ptr::null(), hints))
+        })?;
+        self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
+        Ok(())
+    }
+
+    fn spawn(&self, name: &str, words: &[&str], input: OwnedFd) -> Outcome<i32> {
+        let words: Vec<_> = words.iter().map(|word| CString::new(*word).expect("a word has no zero byte")).collect();
+        let mut arguments: Vec<_> = words.iter().map(|word| word.as_ptr().cast_mut()).collect();
+        arguments.push(std::ptr::null_mut());
+        // SAFETY: both are made of numbers, pointers that may be null, and optional functions.
+        let (mut stdio, mut options): (uv_stdio_container_t, uv_process_options_t) = unsafe { std::mem::zeroed() };
+        stdio.flags = uv_stdio_flags_UV_INHERIT_FD;
+        stdio.data.fd = input.as_raw_fd();
+        options.exit_cb = Some(on_exit);
+        (options.file, options.args) = (words[0].as_ptr(), arguments.as_mut_ptr());
+        (options.stdio_count, options.stdio) = (1, &raw mut stdio);
+        self.make(name, |handle| call!(self.uv_spawn(self.lp, handle, &raw const options)))?;
+        Ok(call!(self.uv_process_get_pid(self.get(name))))
+    }
+
+    fn kill(&self, name: &str, signal: i32) -> Outcome {
+        named(call!(self.uv_process_kill(self.get(name), signal)))
     }
 
     fn cancel(&self, name: &str) -> Outcome {
         let request = *self.jobs.borrow().get(name).unwrap_or_else(|| panic!("no job {name}"));
-        named(call!(self.uv_cancel(request.cast())))
+        named(call!(self.uv_cancel(request)))
     }
 
     fn receive_start(&self, callback: &Callback) -> Outcome {
@@ -379,6 +497,10 @@ impl Driver for Libuv {
         let sent = call!(self.uv_udp_try_send(self.get(name), &buffer_of(bytes), 1, to_pointer(&to)));
         usize::try_from(sent).map_err(|_| error_name(sent))
     }
+}
+
+fn c_path(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).expect("a path has no zero byte")
 }
 
 fn to_pointer(address: &Option<libc::sockaddr_in>) -> *const sockaddr {

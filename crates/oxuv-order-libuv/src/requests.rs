@@ -1,12 +1,15 @@
 //! Requests: memory that is the library's from the call to the callback.
 
 use std::ffi::c_int;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::rc::Rc;
 
 use libuv_sys2::*;
 use oxuv_order::{Outcome, What};
 
 use crate::callbacks::{Slot, error_name, result};
+use crate::library::Library;
 
 /// A request with what its callback needs. The library's part comes first, so a pointer to it is one to the whole.
 #[repr(C)]
@@ -14,7 +17,7 @@ pub(crate) struct Request<T> {
     raw: T,
     slot: Rc<Slot>,
     number: Option<u32>,
-    /// What is written.
+    /// What is written, or read into.
     bytes: Vec<u8>,
     /// What a thread is to do.
     work: Option<Box<dyn FnOnce() + Send>>,
@@ -27,14 +30,11 @@ impl Request<uv_work_t> {
         work: Box<dyn FnOnce() + Send>,
         submit: impl FnOnce(*mut uv_work_t) -> c_int,
     ) -> Outcome<*mut uv_work_t> {
-        let mut made = std::ptr::null_mut();
-        let submit = |request: *mut uv_work_t, _: &uv_buf_t| {
-            made = request;
+        Request::make_kept(slot, Vec::new(), |request: *mut uv_work_t, _| {
             // SAFETY: it was made right before, and nobody else has it yet.
             unsafe { (*request.cast::<Request<uv_work_t>>()).work = Some(work) };
             submit(request)
-        };
-        Request::make(slot, None, Vec::new(), submit).map(|()| made)
+        })
     }
 }
 
@@ -51,7 +51,60 @@ pub(crate) unsafe extern "C" fn after_work(request: *mut uv_work_t, status: c_in
     unsafe { Request::ended(request, What::Work, status) };
 }
 
+#[allow(non_upper_case_globals)] // The names of the operations.
+pub(crate) unsafe extern "C" fn on_file(request: *mut uv_fs_t) {
+    // SAFETY: the library passes a request of ours, for the last time. Of a file that it has opened nobody else knows.
+    unsafe {
+        let (kind, count) = ((*request).fs_type, (*request).result);
+        let text = match kind {
+            _ if count < 0 => error_name(count as c_int),
+            uv_fs_type_UV_FS_OPEN => {
+                drop(OwnedFd::from_raw_fd(count as c_int));
+                String::new()
+            }
+            uv_fs_type_UV_FS_STAT => (*request).statbuf.st_size.to_string(),
+            uv_fs_type_UV_FS_READ | uv_fs_type_UV_FS_WRITE | uv_fs_type_UV_FS_SCANDIR => count.to_string(),
+            _ => String::new(),
+        };
+        (Library::get().uv_fs_req_cleanup)(request);
+        Request::told(request, What::File, text);
+    }
+}
+
+pub(crate) unsafe extern "C" fn on_found(request: *mut uv_getaddrinfo_t, status: c_int, found: *mut addrinfo) {
+    // SAFETY: the library passes a request of ours, for the last time, and what was found, which is ours to free. Its first address
+    // is of the family that it says.
+    unsafe {
+        let text = match found.as_ref() {
+            Some(first) if first.ai_family == libc::AF_INET6 => {
+                Ipv6Addr::from((*first.ai_addr.cast::<libc::sockaddr_in6>()).sin6_addr.s6_addr).to_string()
+            }
+            Some(first) => {
+                let address = (*first.ai_addr.cast::<libc::sockaddr_in>()).sin_addr.s_addr;
+                Ipv4Addr::from(address.to_ne_bytes()).to_string()
+            }
+            None => error_name(status),
+        };
+        (Library::get().uv_freeaddrinfo)(found);
+        Request::told(request, What::Found, text);
+    }
+}
+
 impl<T> Request<T> {
+    /// Makes a request that can be taken back.
+    pub(crate) fn make_kept(
+        slot: Rc<Slot>,
+        bytes: Vec<u8>,
+        submit: impl FnOnce(*mut T, &uv_buf_t) -> c_int,
+    ) -> Outcome<*mut T> {
+        let mut made = std::ptr::null_mut();
+        Request::make(slot, None, bytes, |request, buffer| {
+            made = request;
+            submit(request, buffer)
+        })?;
+        Ok(made)
+    }
+
     /// Makes a request, with `submit`, which gets its memory and the bytes, in that memory too.
     pub(crate) fn make(
         slot: Rc<Slot>,
@@ -63,7 +116,8 @@ impl<T> Request<T> {
         let raw: T = unsafe { std::mem::zeroed() };
         let request = Box::into_raw(Box::new(Request { raw, slot, number, bytes, work: None }));
         // SAFETY: it was made in the line above, and nobody else has it yet.
-        let buffer = buffer_of(unsafe { &(*request).bytes });
+        let bytes = unsafe { &mut (*request).bytes };
+        let buffer = uv_buf_t { base: bytes.as_mut_ptr().cast(), len: bytes.len() };
         let status = submit(request.cast::<T>(), &buffer);
         if status == 0 {
             return Ok(());
@@ -74,9 +128,14 @@ impl<T> Request<T> {
     }
 
     unsafe fn ended(request: *mut T, what: What, status: c_int) {
+        // SAFETY: the caller's promise.
+        unsafe { Request::told(request, what, result(status)) };
+    }
+
+    unsafe fn told(request: *mut T, what: What, text: String) {
         // SAFETY: `make` has made it, and the callback comes once: the memory is ours again.
         let request = *unsafe { Box::from_raw(request.cast::<Request<T>>()) };
-        request.slot.tell(false, what, request.number, result(status));
+        request.slot.tell(false, what, request.number, text);
     }
 }
 

@@ -1,13 +1,14 @@
 //! The verbs of the scripts.
 
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::thread::sleep;
 use std::time::Duration;
 
 use oxuv::Signal;
 
-use crate::driver::{Callback, Driver, Kind, Mode, Outcome};
-use crate::outside::{ANY_PORT, tcp_pair};
+use crate::driver::{Callback, Driver, Kind, Mode, Operation, Outcome};
+use crate::outside::{ANY_PORT, pair};
 use crate::runner::Runner;
 
 impl<D: Driver> Runner<D> {
@@ -51,6 +52,10 @@ impl<D: Driver> Runner<D> {
             ("mailbox", names) => all(names, |name| {
                 self.init(Kind::Udp, verb, name).and_then(|()| driver.open(name, self.outside.mailbox(name)))
             }),
+            ("tty", names) => all(names, |name| {
+                self.set_kind(name, verb);
+                driver.tty_init(name, self.outside.terminal(name))
+            }),
             ("close", names) => all(names, |name| driver.close(name)),
             ("stop", names) => all(names, |name| driver.stop(name)),
             ("ref", names) => all(names, |name| driver.set_ref(name, true)),
@@ -83,9 +88,38 @@ impl<D: Driver> Runner<D> {
             ("repeat?", [name]) => driver.timer_repeat(name).text(),
             ("due_in?", [name]) => driver.timer_due_in(name).text(),
             ("hear_alloc", [name]) => ok(|| driver.hear_alloc(name)),
-            ("work" | "hold", [name]) => self.outside.job(verb == "hold", |work| driver.work(name, work)).text(),
+            ("work" | "hold", [name]) => {
+                self.set_kind(name, "job");
+                self.outside.job(verb == "hold", |work| driver.work(name, work)).text()
+            }
             ("release", []) => ok(|| self.outside.release()),
-            ("cancel", [name]) => driver.cancel(name).inspect(|()| self.outside.cancelled()).text(),
+            ("cancel", [name]) => {
+                let cancelled = driver.cancel(name);
+                if cancelled.is_ok() && self.kind(name) == "job" {
+                    self.outside.cancelled();
+                }
+                cancelled.text()
+            }
+            ("fs", [name, words @ ..]) => {
+                self.set_kind(name, verb);
+                self.operate(name, words)
+            }
+            ("look_up", [name, host]) => {
+                self.set_kind(name, verb);
+                driver.look_up(name, host).text()
+            }
+            ("spawn", [name]) => {
+                self.set_kind(name, verb);
+                self.outside.child(name, |words, input| driver.spawn(name, words, input)).text()
+            }
+            ("end", [name, code]) => ok(|| self.outside.end_child(name, code)),
+            ("kill", [name, signal]) => {
+                let sent = driver.kill(name, parse(signal) as i32);
+                if sent.is_ok() && *signal != "0" {
+                    self.outside.wait_for_child(name);
+                }
+                sent.text()
+            }
             ("receive" | "send_to" | "try_send" | "fill_network", _) => self.act_on_udp(verb, words),
             _ => self.act_on_stream(verb, words),
         }
@@ -97,15 +131,27 @@ impl<D: Driver> Runner<D> {
         match (verb, words) {
             ("open", [name]) => driver.open(name, outside.socket(name)).text(),
             ("pair", [one, other]) => {
-                let (first, second) = tcp_pair();
+                let (first, second) = pair(self.is_pipe(one));
                 driver.open(one, first).and_then(|()| driver.open(other, second)).text()
             }
+            ("bind", [name]) if self.is_pipe(name) => driver.pipe_bind(name, &outside.place(name)).text(),
             ("bind", [name]) => driver.bind(name, ANY_PORT).text(),
             ("bind", [name, other]) => driver.address(other).and_then(|address| driver.bind(name, address)).text(),
             ("listen", [name]) => driver.listen(&callback(name)).text(),
+            ("accept", [pipe, new]) if self.kind(pipe) == "ipc" => {
+                self.set_kind(new, "pipe");
+                let kind = driver.take_handle(pipe, new);
+                if kind == Ok(Kind::Tcp) {
+                    self.set_kind(new, "tcp");
+                }
+                kind.map(|_| ()).text()
+            }
             ("accept", [server, client]) => {
-                self.set_kind(client, "tcp");
+                self.set_kind(client, &self.kind(server));
                 driver.accept(server, client).text()
+            }
+            ("connect", [name, server]) if self.is_pipe(name) => {
+                driver.pipe_connect(name, &outside.place(server)).text()
             }
             ("connect", [name, "nowhere"]) => driver.connect(name, self.nowhere(name)).text(),
             ("connect", [name, server]) => {
@@ -115,6 +161,11 @@ impl<D: Driver> Runner<D> {
             ("write", [name, count]) => {
                 driver.write(name, self.count(&format!("writes of {name}")), vec![b'x'; parse(count) as usize]).text()
             }
+            ("write", [name, count, handle]) => {
+                let number = self.count(&format!("writes of {name}"));
+                driver.write_handle(name, number, vec![b'x'; parse(count) as usize], handle).text()
+            }
+            ("handles?", [name]) => driver.pending_handles(name).to_string(),
             ("try_write", [name, count]) => driver.try_write(name, &vec![b'x'; parse(count) as usize]).text(),
             ("fill", [name]) => ok(|| while driver.try_write(name, &[b'x'; 1 << 16]).is_ok() {}),
             ("shutdown", [name]) => driver.shutdown(name).text(),
@@ -130,6 +181,32 @@ impl<D: Driver> Runner<D> {
             ("spill", [name, count]) => ok(|| outside.spill(name, parse(count) as usize)),
             _ => format!("no action: {verb} {}", words.join(" ")),
         }
+    }
+
+    fn is_pipe(&self, name: &str) -> bool {
+        matches!(self.kind(name).as_str(), "pipe" | "ipc")
+    }
+
+    /// An operation on a file, by the name of a request.
+    fn operate(&self, name: &str, words: &[&str]) -> String {
+        let (outside, path) = (&self.outside, |file: &&str| self.outside.place(file));
+        let paths: Vec<_> = words.iter().skip(1).map(path).collect();
+        let is_open = matches!(words, ["read" | "write", ..]);
+        let file = words.get(1).filter(|_| is_open).and_then(|file| outside.file(file));
+        let operation = match (words, &paths[..], &file) {
+            (["open", _], [path], _) => Operation::Open(path),
+            (["make", _], [path], _) => Operation::Make(path),
+            (["stat", _], [path], _) => Operation::Stat(path),
+            (["read", _, count], _, Some(file)) => Operation::Read(file.as_fd(), parse(count) as usize),
+            (["write", _, count], _, Some(file)) => Operation::Write(file.as_fd(), parse(count) as usize),
+            (["unlink", _], [path], _) => Operation::Unlink(path),
+            (["mkdir", _], [path], _) => Operation::MakeDirectory(path),
+            (["rmdir", _], [path], _) => Operation::RemoveDirectory(path),
+            (["rename", ..], [path, new], _) => Operation::Rename(path, new),
+            (["scandir", _], [path], _) => Operation::Scan(path),
+            _ => return format!("no action: fs {name} {}", words.join(" ")),
+        };
+        self.driver.operate(name, &operation).text()
     }
 
     /// Verbs with a UDP handle.
@@ -209,6 +286,8 @@ impl Kind {
             "tcp" => Kind::Tcp,
             "udp" => Kind::Udp,
             "udp_several" => Kind::UdpSeveral,
+            "pipe" => Kind::Pipe,
+            "ipc" => Kind::Ipc,
             "signal" => Kind::Signal,
             "fs_event" => Kind::FsEvent,
             "fs_poll" => Kind::FsPoll,

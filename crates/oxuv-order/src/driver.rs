@@ -24,6 +24,9 @@ pub enum Kind {
     Udp,
     /// One that receives several datagrams at a time.
     UdpSeveral,
+    Pipe,
+    /// A pipe by which handles are passed.
+    Ipc,
     Signal,
     FsEvent,
     FsPoll,
@@ -64,6 +67,33 @@ pub enum What {
     Alloc,
     /// The end of a job.
     Work,
+    /// The end of an operation on a file.
+    File,
+    /// The end of a look-up.
+    Found,
+    /// The end of a child.
+    Exit,
+}
+
+/// An operation on a file. Of two paths the second is the new one.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub enum Operation<'a> {
+    /// The file is closed again.
+    Open(&'a Path),
+    /// Makes a new file.
+    Make(&'a Path),
+    /// Tells its size.
+    Stat(&'a Path),
+    /// So many bytes from its beginning. The file stays open as long as the loop.
+    Read(BorrowedFd<'a>, usize),
+    Write(BorrowedFd<'a>, usize),
+    Unlink(&'a Path),
+    MakeDirectory(&'a Path),
+    RemoveDirectory(&'a Path),
+    Rename(&'a Path, &'a Path),
+    /// Tells how many names a directory has.
+    Scan(&'a Path),
 }
 
 /// A callback that is called.
@@ -100,6 +130,9 @@ impl What {
             What::Send => " send",
             What::Alloc => " alloc",
             What::Work => " work",
+            What::File => " fs",
+            What::Found => " found",
+            What::Exit => " exit",
         }
     }
 }
@@ -157,6 +190,7 @@ pub trait Driver {
 
     fn init(&self, kind: Kind, name: &str) -> Outcome;
     fn poll_init(&self, name: &str, descriptor: BorrowedFd<'_>) -> Outcome;
+    fn tty_init(&self, name: &str, terminal: OwnedFd) -> Outcome;
     fn close(&self, name: &str) -> Outcome;
     fn is_active(&self, name: &str) -> bool;
     fn is_closing(&self, name: &str) -> bool;
@@ -192,6 +226,14 @@ pub trait Driver {
     fn listen(&self, callback: &Callback) -> Outcome;
     /// Accepts a connection as a new handle.
     fn accept(&self, server: &str, client: &str) -> Outcome;
+    fn pipe_bind(&self, name: &str, path: &Path) -> Outcome;
+    fn pipe_connect(&self, name: &str, path: &Path) -> Outcome;
+    /// As a write; another handle goes along.
+    fn write_handle(&self, name: &str, number: u32, bytes: Vec<u8>, handle: &str) -> Outcome;
+    /// How many handles have come along with what was read.
+    fn pending_handles(&self, name: &str) -> usize;
+    /// Takes the first of them as a new handle, and says of what kind it is.
+    fn take_handle(&self, name: &str, new: &str) -> Outcome<Kind>;
     /// Of a UDP handle, there is no callback.
     fn connect(&self, name: &str, address: SocketAddr) -> Outcome;
     fn read_start(&self, callback: &Callback) -> Outcome;
@@ -205,8 +247,17 @@ pub trait Driver {
 
     /// Has this done by a thread of the pool.
     fn work(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> Outcome;
-    /// Takes back the job that was last submitted by this name.
+    /// Takes back what was last asked of the pool by this name.
     fn cancel(&self, name: &str) -> Outcome;
+
+    /// By the name of a request, as for jobs.
+    fn operate(&self, name: &str, operation: &Operation<'_>) -> Outcome;
+    /// Looks up the address of a host by its number, and tells the first.
+    fn look_up(&self, name: &str, host: &str) -> Outcome;
+
+    /// Makes a child of these words, with this standard input; returns its number.
+    fn spawn(&self, name: &str, words: &[&str], input: OwnedFd) -> Outcome<i32>;
+    fn kill(&self, name: &str, signal: i32) -> Outcome;
 
     fn receive_start(&self, callback: &Callback) -> Outcome;
     /// Sends a datagram; `None` is whom the handle is connected to.

@@ -14,7 +14,7 @@ mod rust_front;
 mod script;
 mod watchdog;
 
-pub use driver::{Call, Callback, Driver, Kind, Listener, Mode, Outcome, What};
+pub use driver::{Call, Callback, Driver, Kind, Listener, Mode, Operation, Outcome, What};
 pub use record::{Entry, record};
 pub use runner::{check, run};
 pub use rust_front::RustFront;

@@ -2,17 +2,24 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::ioctl_fionread;
 use rustix::net::{AddressFamily, SendFlags, SocketType};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 use crate::Outcome;
 
@@ -24,14 +31,20 @@ pub(crate) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Add
 pub(crate) struct Outside {
     /// What poll handles poll. It stays open as long as the loop.
     polled: RefCell<HashMap<String, UnixStream>>,
-    /// The other ends, of poll handles and of opened streams.
-    ends: RefCell<HashMap<String, UnixStream>>,
+    /// The other ends, of poll handles, of opened streams, and of terminals.
+    ends: RefCell<HashMap<String, File>>,
+    /// Terminals, to see what has come there.
+    terminals: RefCell<HashMap<String, File>>,
+    children: RefCell<HashMap<String, Child>>,
     /// The other ends of UDP handles.
     mailboxes: RefCell<HashMap<String, UnixDatagram>>,
     /// Bound, but nobody listens there.
     refusing: RefCell<Vec<OwnedFd>>,
-    /// Where files are made.
+    /// Where files are made that are watched.
     directory: OnceCell<Directory>,
+    /// Where pipes have their names, and operations their files; nobody watches it.
+    place: OnceCell<Directory>,
+    files: RefCell<HashMap<String, Rc<File>>>,
     /// What holds up jobs.
     gate: Arc<Gate>,
 }
@@ -116,6 +129,69 @@ impl Outside {
     }
 }
 
+/// A child, which ends with the number that it reads.
+struct Child {
+    id: Pid,
+    input: Option<File>,
+}
+
+/// Nobody is left who waits, and nobody of whom the loop has not heard.
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.input = None;
+        // The loop may have waited for it already.
+        let _ = waitid(WaitId::Pid(self.id), WaitIdOptions::EXITED);
+    }
+}
+
+/// What children run. Where a name is looked for, libuv makes a child for each folder, whose end raises SIGCHLD.
+const CHILD: [&str; 3] = ["/bin/sh", "-c", "read code; exit $code"];
+
+/// Children.
+impl Outside {
+    /// Has a child made, of these words and with this standard input.
+    pub(crate) fn child(&self, name: &str, spawn: impl FnOnce(&[&str], OwnedFd) -> Outcome<i32>) -> Outcome {
+        let (theirs, ours) = std::io::pipe().unwrap();
+        let id = Pid::from_raw(spawn(&CHILD, theirs.into())?).unwrap();
+        self.children.borrow_mut().insert(name.to_owned(), Child { id, input: Some(OwnedFd::from(ours).into()) });
+        Ok(())
+    }
+
+    /// Ends a child.
+    pub(crate) fn end_child(&self, name: &str, code: &str) {
+        if let Some(mut input) = self.children.borrow_mut().get_mut(name).and_then(|child| child.input.take()) {
+            // It may have been killed.
+            let _ = writeln!(input, "{code}");
+        }
+        self.wait_for_child(name);
+    }
+
+    /// Waits until a child has ended; the loop is to hear of that.
+    pub(crate) fn wait_for_child(&self, name: &str) {
+        if let Some(child) = self.children.borrow().get(name) {
+            let _ = waitid(WaitId::Pid(child.id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        }
+    }
+}
+
+/// Terminals.
+impl Outside {
+    /// A terminal, raw, before which somebody sits.
+    pub(crate) fn terminal(&self, name: &str) -> OwnedFd {
+        let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&end).and_then(|()| unlockpt(&end)).unwrap();
+        let path = ptsname(&end, Vec::new()).unwrap();
+        let terminal = rustix::fs::open(path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, 0.into()).unwrap();
+        let mut modes = tcgetattr(&terminal).unwrap();
+        modes.make_raw();
+        tcsetattr(&terminal, OptionalActions::Now, &modes).unwrap();
+        fcntl_setfl(&end, OFlags::RDWR | OFlags::NONBLOCK).unwrap();
+        self.ends.borrow_mut().insert(name.to_owned(), end.into());
+        self.terminals.borrow_mut().insert(name.to_owned(), terminal.try_clone().unwrap().into());
+        terminal
+    }
+}
+
 /// A directory of a script's own, which is removed with this.
 struct Directory(PathBuf);
 
@@ -148,7 +224,8 @@ impl Outside {
     pub(crate) fn socket(&self, name: &str) -> OwnedFd {
         let (ours, theirs) = UnixStream::pair().unwrap();
         theirs.set_nonblocking(true).unwrap();
-        self.ends.borrow_mut().insert(name.to_owned(), theirs);
+        self.terminals.borrow_mut().remove(name);
+        self.ends.borrow_mut().insert(name.to_owned(), OwnedFd::from(theirs).into());
         ours.into()
     }
 
@@ -176,7 +253,14 @@ impl Outside {
             assert_eq!(sent, Ok(count));
             return;
         }
+        let terminals = self.terminals.borrow();
+        let readable = || terminals.get(name).map(|terminal| ioctl_fionread(terminal).unwrap());
+        let expected = readable().map(|before| before + count as u64);
         self.ends.borrow_mut().get_mut(name).unwrap().write_all(&vec![b'x'; count]).unwrap();
+        // What goes through a terminal takes its time.
+        while readable() < expected {
+            sleep(MOMENT / 10);
+        }
     }
 
     /// The other end is closed: a reset if there is something unread.
@@ -192,7 +276,13 @@ impl Outside {
         if let Some(mailbox) = self.mailboxes.borrow().get(name) {
             return std::iter::from_fn(|| mailbox.recv(&mut [0; 1024]).ok()).sum();
         }
-        drain(self.ends.borrow_mut().get_mut(name).unwrap())
+        let end = &mut *self.ends.borrow_mut();
+        let end = end.get_mut(name).unwrap();
+        if self.terminals.borrow().contains_key(name) {
+            // How much is still to come nobody can ask.
+            sleep(MOMENT);
+        }
+        drain(end)
     }
 
     /// A poll handle's own end reads all there is.
@@ -208,6 +298,22 @@ impl Outside {
     /// The directory that files are made in.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory.get_or_init(Directory::new).0
+    }
+
+    /// A path that nobody watches.
+    pub(crate) fn place(&self, name: &str) -> PathBuf {
+        self.place.get_or_init(Directory::new).0.join(name)
+    }
+
+    /// An open file of that path, unless a directory is there.
+    pub(crate) fn file(&self, name: &str) -> Option<Rc<File>> {
+        if let Some(file) = self.files.borrow().get(name) {
+            return Some(Rc::clone(file));
+        }
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.place(name));
+        let file = Rc::new(opened.ok()?);
+        self.files.borrow_mut().insert(name.to_owned(), Rc::clone(&file));
+        Some(file)
     }
 
     /// Makes an empty file in there, by one change.
@@ -236,15 +342,19 @@ impl Outside {
     }
 }
 
-fn drain(socket: &mut UnixStream) -> usize {
+fn drain(socket: &mut impl Read) -> usize {
     let mut bytes = Vec::new();
     // It ends with EAGAIN, or with the end of the stream.
     let _ = socket.read_to_end(&mut bytes);
     bytes.len()
 }
 
-/// The two ends of a TCP connection.
-pub(crate) fn tcp_pair() -> (OwnedFd, OwnedFd) {
+/// The two ends of a connection: of the Unix domain, or of TCP.
+pub(crate) fn pair(is_unix: bool) -> (OwnedFd, OwnedFd) {
+    if is_unix {
+        let (one, other) = UnixStream::pair().unwrap();
+        return (one.into(), other.into());
+    }
     let listener = TcpListener::bind(ANY_PORT).unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     (client.into(), listener.accept().unwrap().0.into())

@@ -51,6 +51,27 @@ struct Known {
     has_failed: bool,
     /// The other end of its socket is there, outside of the loop.
     has_end: bool,
+    /// It is a child that has ended, and that is not told yet.
+    is_ending: bool,
+    /// As scripts say it; of what has come by a pipe, unknown.
+    kind: String,
+}
+
+impl Known {
+    fn new(kind: &str) -> Known {
+        Known { life: Life::Open, kind: kind.to_owned(), ..Known::default() }
+    }
+}
+
+/// What is there from the beginning, with somebody at the other end.
+const OPENED: [&str; 4] = ["poll", "stream", "mailbox", "tty"];
+
+/// Kinds whose handles have addresses of one family.
+fn family(kind: &str) -> &str {
+    match kind {
+        "ipc" => "pipe",
+        kind => kind,
+    }
 }
 
 /// Which actions make sense.
@@ -61,6 +82,8 @@ pub(crate) struct Sense {
     jobs: HashMap<String, bool>,
     is_held: bool,
     files: Vec<String>,
+    /// The runs that are under way, one in a callback of the other.
+    pub(crate) runs: i32,
 }
 
 impl Sense {
@@ -76,31 +99,51 @@ impl Sense {
         self.handles.get(name).is_some_and(|known| known.life == Life::Open && fact(known))
     }
 
+    fn are_alike(&self, one: &str, other: &str) -> bool {
+        self.is(one, |one| self.is(other, |other| family(&one.kind) == family(&other.kind)))
+    }
+
     /// Whether this may be done now.
     pub(crate) fn allows(&self, words: &[&str]) -> bool {
         let is_fresh = |name: &str| self.is(name, |known| !known.is_used);
         match *words {
-            ["run" | "stop_loop" | "update_time" | "sleep" | "alive?" | "timeout?" | "walk?" | "say", ..] => true,
+            ["run", _] => self.runs < 2,
+            ["stop_loop" | "update_time" | "sleep" | "alive?" | "timeout?" | "walk?" | "say", ..] => true,
             ["raise", _] => true,
-            ["work", name] => !self.jobs.contains_key(name),
+            ["work" | "look_up", name, ..] | ["fs", name, ..] => !self.jobs.contains_key(name),
             // The pool has one thread.
             ["hold", name] => !self.is_held && !self.jobs.contains_key(name),
             ["release"] => self.is_held,
             ["cancel", name] => self.jobs.get(name) == Some(&false),
+            // Started anew, it goes on with both files in libuv.
+            ["start", name, _, _] if self.is(name, |known| known.kind == "fs_poll") => is_fresh(name),
             ["make", name] => !self.files.iter().any(|file| file == name),
-            ["poll" | "stream" | "mailbox", name] => self.life(name) == Life::None,
+            ["spawn", name] => self.life(name) == Life::None,
+            ["end" | "kill", name, _] => self.is(name, |known| !known.is_ending),
+            [verb, name] if OPENED.contains(&verb) => self.life(name) == Life::None,
             [verb, name] if Kind::named(verb).is_some() => self.life(name) == Life::None,
             ["open" | "listen", name] => is_fresh(name),
-            ["pair", one, other] => one != other && is_fresh(one) && is_fresh(other),
-            ["connect", name, to] => is_fresh(name) && (to == "nowhere" || self.life(to) == Life::Open),
+            ["pair", one, other] => one != other && is_fresh(one) && is_fresh(other) && self.are_alike(one, other),
+            ["connect", name, "nowhere"] => is_fresh(name),
+            ["connect", name, to] => is_fresh(name) && self.life(to) == Life::Open && self.are_alike(name, to),
             ["accept", server, client] => {
-                self.is(server, |known| known.is_listening) && self.life(client) == Life::None
+                let is_listening = |known: &Known| known.is_listening || known.kind == "ipc" && known.is_used;
+                self.is(server, is_listening) && self.life(client) == Life::None
             }
             ["feed" | "take" | "hang_up" | "drain" | "spill", name] | ["feed" | "spill", name, _] => {
                 self.is(name, |known| known.has_end)
             }
             // Of streams that connect, or could not, these differ: see CHANGELOG.md.
             ["shutdown", name] => self.is(name, |known| !known.is_connecting && !known.has_failed),
+            // While it waits, the handle could be closed.
+            ["write", name, _, handle] => {
+                let may_be_sent = |known: &Known| known.is_used && !known.is_connecting && !known.has_failed;
+                let is_stream = |known: &Known| !["tty", "udp", "mailbox"].contains(&known.kind.as_str());
+                self.is(name, |known| may_be_sent(known) && known.kind == "ipc")
+                    && self.is(handle, |known| may_be_sent(known) && is_stream(known))
+            }
+            ["handles?", name] => self.is(name, |known| known.kind == "ipc"),
+            ["close_reset", name] => self.is(name, |known| ["tcp", "stream"].contains(&known.kind.as_str())),
             ["write" | "try_write", name, _] => self.is(name, |known| !known.has_failed),
             ["bind", name] => is_fresh(name),
             ["send_to" | "try_send", name, to, _] => {
@@ -120,26 +163,29 @@ impl Sense {
             ["make", name] => self.files.push(name.to_owned()),
             ["hang_up", name] => self.known(name).has_end = false,
             // The new handle is there, whether there was a connection or not.
-            ["accept", _, client] => {
-                *self.known(client) = Known { life: Life::Open, is_used: outcome == "ok", ..Known::default() };
+            ["accept", server, client] => {
+                let server_kind = self.known(server).kind.clone();
+                let kind = if server_kind == "ipc" { "" } else { &server_kind };
+                *self.known(client) = Known { is_used: outcome == "ok", ..Known::new(kind) };
             }
             _ if outcome != "ok" => {}
-            ["work" | "hold", name] => {
+            ["work" | "hold", name] | ["look_up", name, _] | ["fs", name, ..] => {
                 self.jobs.insert(name.to_owned(), false);
                 self.is_held |= words[0] == "hold";
             }
             ["release"] => self.is_held = false,
             ["cancel", name] => drop(self.jobs.insert(name.to_owned(), true)),
-            ["poll" | "stream" | "mailbox", name] => {
-                *self.known(name) = Known { life: Life::Open, is_used: true, has_end: true, ..Known::default() };
+            [verb, name] if OPENED.contains(&verb) => {
+                *self.known(name) = Known { is_used: true, has_end: true, ..Known::new(verb) };
             }
-            [verb, name] if Kind::named(verb).is_some() => {
-                *self.known(name) = Known { life: Life::Open, ..Known::default() };
-            }
+            [verb, name] if verb == "spawn" || Kind::named(verb).is_some() => *self.known(name) = Known::new(verb),
+            ["start", name, _, _] if self.known(name).kind == "fs_poll" => self.known(name).is_used = true,
             ["open", name] => (self.known(name).is_used, self.known(name).has_end) = (true, true),
             ["listen", name] => (self.known(name).is_used, self.known(name).is_listening) = (true, true),
             ["connect", name, _] => (self.known(name).is_used, self.known(name).is_connecting) = (true, true),
             ["pair", one, other] => (self.known(one).is_used, self.known(other).is_used) = (true, true),
+            ["end", name, _] => self.known(name).is_ending = true,
+            ["kill", name, signal] => self.known(name).is_ending |= signal != "0",
             ["close", name] => self.known(name).life = Life::Closing,
             ["close_reset", name] => self.known(name).life = Life::Gone,
             _ => {}
@@ -149,7 +195,8 @@ impl Sense {
     pub(crate) fn heard(&mut self, call: &Call) {
         let known = self.known(&call.callback.name);
         match call.what {
-            What::Work => drop(self.jobs.remove(&call.callback.name)),
+            What::Work | What::File | What::Found => drop(self.jobs.remove(&call.callback.name)),
+            What::Exit => known.is_ending = false,
             What::Close => known.life = Life::None,
             What::Connect => (known.is_connecting, known.has_failed) = (false, !call.result.is_empty()),
             _ => {}

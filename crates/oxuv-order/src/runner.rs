@@ -157,12 +157,27 @@ impl<D: Driver> Runner<D> {
         if !self.state.borrow().sense.as_ref().is_some_and(|sense| sense.allows(words)) {
             return;
         }
+        let is_run = words[0] == "run";
+        if is_run {
+            self.note_run(1);
+            // What comes now is of this run, until it is said how that has ended.
+            self.state.borrow_mut().record.push(Entry::Did(words.join(" ")));
+        }
         let got = self.act(words);
+        if is_run {
+            self.note_run(-1);
+        }
         let state = &mut *self.state.borrow_mut();
         if let Some(sense) = &mut state.sense {
             sense.did(words, &got);
         }
         state.record.push(Entry::Did(format!("{} -> {got}", words.join(" "))));
+    }
+
+    fn note_run(&self, change: i32) {
+        if let Some(sense) = &mut self.state.borrow_mut().sense {
+            sense.runs += change;
+        }
     }
 
     fn record_call(&self, call: &Call) {

@@ -3,16 +3,17 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
 
 use oxuv::{
-    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, Loop, Poll, Prepare, Readiness, Request, Signal, Tcp, Timer,
-    Udp,
+    Async, Check, Command, Errno, FsEvent, FsPoll, Handle, Hints, Idle, LookupFlags, Loop, LoopRef, Passed, Pipe, Poll,
+    Prepare, Process, Readiness, Request, Signal, SocketKind, Tcp, Timer, Tty, Udp, fs,
 };
 
-use crate::driver::{Callback, Driver, Kind, Listener, Mode, Outcome, What};
+use crate::driver::{Callback, Driver, Kind, Listener, Mode, Operation, Outcome, What};
 use crate::script::Side;
 
 /// The Rust front, on a loop with libuv's arithmetic of milliseconds.
@@ -34,8 +35,23 @@ enum Any {
     Signal(Signal),
     Tcp(Tcp),
     Udp(Udp),
+    Pipe(Pipe),
+    Tty(Tty),
+    Process(Process),
     FsEvent(FsEvent),
     FsPoll(FsPoll),
+}
+
+/// Does the same with a stream of any kind.
+macro_rules! stream {
+    ($front:ident, $name:expr, $stream:ident => $act:expr) => {
+        match $front.get($name) {
+            Any::Tcp($stream) => $act,
+            Any::Pipe($stream) => $act,
+            Any::Tty($stream) => $act,
+            _ => panic!("{} is no stream", $name),
+        }
+    };
 }
 
 impl Any {
@@ -50,6 +66,9 @@ impl Any {
             Any::Signal(handle) => handle,
             Any::Tcp(handle) => handle,
             Any::Udp(handle) => handle,
+            Any::Pipe(handle) => handle,
+            Any::Tty(handle) => handle,
+            Any::Process(handle) => handle,
             Any::FsEvent(handle) => handle,
             Any::FsPoll(handle) => handle,
         }
@@ -79,6 +98,30 @@ impl RustFront {
         match self.get(name) {
             Any::Udp(udp) => udp,
             _ => panic!("{name} is no UDP handle"),
+        }
+    }
+
+    fn pipe(&self, name: &str) -> Pipe {
+        match self.get(name) {
+            Any::Pipe(pipe) => pipe,
+            _ => panic!("{name} is no pipe"),
+        }
+    }
+
+    /// Keeps a request, to be taken back.
+    fn keep_job(&self, name: &str, request: oxuv::Result<Request>) -> Outcome {
+        self.jobs.borrow_mut().insert(name.to_owned(), named(request)?);
+        Ok(())
+    }
+
+    /// A closure that tells of the end of an operation on a file.
+    fn operated<T, F>(&self, name: &str, text: F) -> impl FnOnce(&LoopRef, oxuv::Result<T>) + use<T, F>
+    where
+        F: FnOnce(T) -> String,
+    {
+        let (listener, by) = (self.listener.clone(), itself(name));
+        move |_, result| {
+            listener.tell(&by, What::File, None, result.map_or_else(|error| format!("{error:?}"), text));
         }
     }
 
@@ -154,6 +197,8 @@ impl Driver for RustFront {
             Kind::Tcp => Tcp::new(lp).map(Any::Tcp),
             Kind::Udp => Udp::new(lp).map(Any::Udp),
             Kind::UdpSeveral => Udp::receiving_several(lp).map(Any::Udp),
+            Kind::Pipe => Pipe::new(lp).map(Any::Pipe),
+            Kind::Ipc => Pipe::for_handles(lp).map(Any::Pipe),
             Kind::Signal => Signal::new(lp).map(Any::Signal),
             Kind::FsEvent => FsEvent::new(lp).map(Any::FsEvent),
             Kind::FsPoll => FsPoll::new(lp).map(Any::FsPoll),
@@ -163,6 +208,10 @@ impl Driver for RustFront {
 
     fn poll_init(&self, name: &str, descriptor: BorrowedFd<'_>) -> Outcome {
         named(Poll::new(&self.lp, descriptor)).map(|poll| self.keep(name, Any::Poll(poll)))
+    }
+
+    fn tty_init(&self, name: &str, terminal: OwnedFd) -> Outcome {
+        named(Tty::new(&self.lp, terminal)).map(|tty| self.keep(name, Any::Tty(tty)))
     }
 
     fn close(&self, name: &str) -> Outcome {
@@ -196,10 +245,12 @@ impl Driver for RustFront {
             Any::Poll(poll) => poll.stop(),
             Any::Signal(signal) => signal.stop(),
             Any::Tcp(tcp) => tcp.read_stop(),
+            Any::Pipe(pipe) => pipe.read_stop(),
+            Any::Tty(tty) => tty.read_stop(),
             Any::Udp(udp) => udp.receive_stop(),
             Any::FsEvent(watch) => watch.stop(),
             Any::FsPoll(watch) => watch.stop(),
-            Any::Async(_) => panic!("an async handle cannot be stopped"),
+            Any::Async(_) | Any::Process(_) => panic!("{name} cannot be stopped"),
         })
     }
 
@@ -280,6 +331,7 @@ impl Driver for RustFront {
     fn open(&self, name: &str, socket: OwnedFd) -> Outcome {
         named(match self.get(name) {
             Any::Udp(udp) => udp.open(socket),
+            Any::Pipe(pipe) => pipe.open(socket),
             _ => self.tcp(name).open(socket),
         })
     }
@@ -300,13 +352,52 @@ impl Driver for RustFront {
 
     fn listen(&self, callback: &Callback) -> Outcome {
         let (listener, by) = (self.listener.clone(), callback.clone());
-        named(self.tcp(&callback.name).listen(128, move |_, result| {
-            listener.tell(&by, What::Connection, None, error_name(result));
-        }))
+        let name = &callback.name;
+        let tell = move |result| listener.tell(&by, What::Connection, None, error_name(result));
+        named(match self.get(name) {
+            Any::Pipe(pipe) => pipe.listen(128, move |_, result| tell(result)),
+            _ => self.tcp(name).listen(128, move |_, result| tell(result)),
+        })
     }
 
     fn accept(&self, server: &str, client: &str) -> Outcome {
-        named(self.tcp(server).accept()).map(|accepted| self.keep(client, Any::Tcp(accepted)))
+        let accepted = match self.get(server) {
+            Any::Pipe(pipe) => pipe.accept().map(Any::Pipe),
+            _ => self.tcp(server).accept().map(Any::Tcp),
+        };
+        named(accepted).map(|accepted| self.keep(client, accepted))
+    }
+
+    fn pipe_bind(&self, name: &str, path: &Path) -> Outcome {
+        named(self.pipe(name).bind(path))
+    }
+
+    fn pipe_connect(&self, name: &str, path: &Path) -> Outcome {
+        named(self.pipe(name).connect(path, self.ends(name, What::Connect, None)))
+    }
+
+    fn write_handle(&self, name: &str, number: u32, bytes: Vec<u8>, handle: &str) -> Outcome {
+        let (pipe, ends) = (self.pipe(name), self.ends(name, What::Write, Some(number)));
+        named(match self.get(handle) {
+            Any::Tcp(tcp) => pipe.write_with_handle(bytes, &tcp, ends),
+            Any::Udp(udp) => pipe.write_with_handle(bytes, &udp, ends),
+            _ => pipe.write_with_handle(bytes, &self.pipe(handle), ends),
+        })
+    }
+
+    fn pending_handles(&self, name: &str) -> usize {
+        self.pipe(name).pending_handles()
+    }
+
+    fn take_handle(&self, name: &str, new: &str) -> Outcome<Kind> {
+        let (kind, taken) = match named(self.pipe(name).take_handle())? {
+            Passed::Tcp(tcp) => (Kind::Tcp, Any::Tcp(tcp)),
+            Passed::Udp(udp) => (Kind::Udp, Any::Udp(udp)),
+            Passed::Pipe(pipe) => (Kind::Pipe, Any::Pipe(pipe)),
+            Passed::Other(_) => panic!("{new} is no handle"),
+        };
+        self.keep(new, taken);
+        Ok(kind)
     }
 
     fn connect(&self, name: &str, address: SocketAddr) -> Outcome {
@@ -318,22 +409,23 @@ impl Driver for RustFront {
 
     fn read_start(&self, callback: &Callback) -> Outcome {
         let (listener, by) = (self.listener.clone(), callback.clone());
-        named(self.tcp(&callback.name).read_start(move |_, read| {
+        let tell = move |read: oxuv::Result<&[u8]>| {
             let text = read.map_or_else(|error| format!("{error:?}"), |bytes| bytes.len().to_string());
             listener.tell(&by, What::Read, None, text);
-        }))
+        };
+        named(stream!(self, &callback.name, stream => stream.read_start(move |_, read| tell(read))))
     }
 
     fn write(&self, name: &str, number: u32, bytes: Vec<u8>) -> Outcome {
-        named(self.tcp(name).write(bytes, self.ends(name, What::Write, Some(number))))
+        named(stream!(self, name, stream => stream.write(bytes, self.ends(name, What::Write, Some(number)))))
     }
 
     fn try_write(&self, name: &str, bytes: &[u8]) -> Outcome<usize> {
-        named(self.tcp(name).try_write(bytes))
+        named(stream!(self, name, stream => stream.try_write(bytes)))
     }
 
     fn shutdown(&self, name: &str) -> Outcome {
-        named(self.tcp(name).shutdown(self.ends(name, What::Shutdown, None)))
+        named(stream!(self, name, stream => stream.shutdown(self.ends(name, What::Shutdown, None))))
     }
 
     fn close_reset(&self, name: &str) -> Outcome {
@@ -343,26 +435,95 @@ impl Driver for RustFront {
     fn write_queue_size(&self, name: &str) -> usize {
         match self.get(name) {
             Any::Udp(udp) => udp.send_queue_size(),
-            _ => self.tcp(name).write_queue_size(),
+            _ => stream!(self, name, stream => stream.write_queue_size()),
         }
     }
 
     fn is_readable(&self, name: &str) -> bool {
-        self.tcp(name).is_readable()
+        stream!(self, name, stream => stream.is_readable())
     }
 
     fn is_writable(&self, name: &str) -> bool {
-        self.tcp(name).is_writable()
+        stream!(self, name, stream => stream.is_writable())
     }
 
     fn work(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> Outcome {
         let (listener, by) = (self.listener.clone(), itself(name));
-        let request = named(self.lp.work(work, move |_, result| {
+        let request = self.lp.work(work, move |_, result| {
             let text = if result.is_err() { "ECANCELED" } else { "" };
             listener.tell(&by, What::Work, None, text);
-        }))?;
-        self.jobs.borrow_mut().insert(name.to_owned(), request);
-        Ok(())
+        });
+        self.keep_job(name, request)
+    }
+
+    fn operate(&self, name: &str, operation: &Operation<'_>) -> Outcome {
+        let (lp, nothing) = (&self.lp, |()| String::new());
+        let copy = |file: &BorrowedFd<'_>| file.try_clone_to_owned().expect("there are descriptors");
+        let request = match operation {
+            Operation::Open(path) => {
+                let done = self.operated(name, |_| String::new());
+                fs::OpenOptions::new().read(true).open(lp, path, done)
+            }
+            Operation::Make(path) => {
+                let done = self.operated(name, |_| String::new());
+                fs::OpenOptions::new().write(true).create_new(true).open(lp, path, done)
+            }
+            Operation::Stat(path) => {
+                fs::metadata(lp, path, self.operated(name, |metadata: fs::Metadata| metadata.size.to_string()))
+            }
+            Operation::Read(file, count) => {
+                let (file, mut bytes) = (copy(file), Vec::with_capacity(*count));
+                let read = move || fs::blocking::read_to_vec(file.as_fd(), &mut bytes, Some(0));
+                fs::work(lp, read, self.operated(name, |count: usize| count.to_string()))
+            }
+            Operation::Write(file, count) => {
+                let (file, bytes) = (copy(file), vec![b'x'; *count]);
+                let count = *count;
+                let write = move || fs::blocking::write_all(file.as_fd(), &bytes, Some(0)).map(|()| count);
+                fs::work(lp, write, self.operated(name, |count: usize| count.to_string()))
+            }
+            Operation::Unlink(path) => fs::remove_file(lp, path, self.operated(name, nothing)),
+            Operation::MakeDirectory(path) => fs::create_dir(lp, path, self.operated(name, nothing)),
+            Operation::RemoveDirectory(path) => fs::remove_dir(lp, path, self.operated(name, nothing)),
+            Operation::Rename(path, new) => fs::rename(lp, path, new, self.operated(name, nothing)),
+            Operation::Scan(path) => {
+                fs::read_dir(lp, path, self.operated(name, |names: Vec<fs::DirEntry>| names.len().to_string()))
+            }
+        };
+        self.keep_job(name, request)
+    }
+
+    fn look_up(&self, name: &str, host: &str) -> Outcome {
+        let (listener, by) = (self.listener.clone(), itself(name));
+        let hints = Hints { flags: LookupFlags::NUMERIC_HOST, ..Hints::of(SocketKind::Stream) };
+        let request = self.lp.lookup(host, None, hints, move |_, found| {
+            let first = found.map(|found| found.addresses[0].address.ip().to_string());
+            listener.tell(&by, What::Found, None, first.unwrap_or_else(|error| format!("{error:?}")));
+        });
+        self.keep_job(name, request)
+    }
+
+    fn spawn(&self, name: &str, words: &[&str], input: OwnedFd) -> Outcome<i32> {
+        let (listener, by) = (self.listener.clone(), itself(name));
+        let mut command = Command::new(words[0]);
+        let process = command.args(&words[1..]).stdin(input).spawn(&self.lp, move |_, status| {
+            let status = status.map(|status| match (status.code(), status.signal()) {
+                (Some(code), _) => code.to_string(),
+                (None, signal) => format!("signal {}", signal.unwrap_or_default()),
+            });
+            listener.tell(&by, What::Exit, None, status.unwrap_or_else(|error| format!("{error:?}")));
+        });
+        let process = named(process)?;
+        let id = named(process.id());
+        self.keep(name, Any::Process(process));
+        id
+    }
+
+    fn kill(&self, name: &str, signal: i32) -> Outcome {
+        match self.get(name) {
+            Any::Process(process) => named(process.kill(signal)),
+            _ => panic!("{name} is no child"),
+        }
     }
 
     fn cancel(&self, name: &str) -> Outcome {

@@ -271,8 +271,8 @@ pub fn receive_several<'a>(
         }
         count => count?,
     };
-    let parts = buf.chunks_exact(size).zip(&messages);
-    for (received, (part, message)) in batch.received.iter_mut().zip(parts).take(count) {
+    let parts = buf.chunks_exact(size).zip(&messages[..count]);
+    for (received, (part, message)) in batch.received[..count].iter_mut().zip(parts) {
         // SAFETY: the kernel has filled in the header, and `control` is still there; so many bytes of `part` are written.
         unsafe {
             received.bytes = part[..message.msg_len as usize].assume_init_ref();

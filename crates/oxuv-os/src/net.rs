@@ -174,24 +174,11 @@ pub fn check_datagrams(fd: &Descriptor) -> Result<()> {
 ///
 /// # Errors
 /// EAGAIN when nothing has come, ECONNRESET, ETIMEDOUT and other failures of the connection.
-#[inline]
+#[inline(always)] // As `send`.
 pub fn recv<'a>(fd: &Descriptor, mut room: Room<'a>) -> Result<&'a mut [u8]> {
-    let count = match recv_once(fd, &mut room) {
-        Err(rustix::io::Errno::INTR) => recv_again(fd, &mut room),
-        received => received,
-    };
+    let count = retry(|| net::recv(fd, room.memory(), RecvFlags::empty()).map(|(_, count)| count))?;
     // SAFETY: `recv` has written that many bytes.
-    Ok(unsafe { room.filled(count?) })
-}
-
-#[inline]
-fn recv_once(fd: &Descriptor, room: &mut Room<'_>) -> rustix::io::Result<usize> {
-    net::recv(fd, room.memory(), RecvFlags::empty()).map(|(_, count)| count)
-}
-
-#[cold]
-fn recv_again(fd: &Descriptor, room: &mut Room<'_>) -> rustix::io::Result<usize> {
-    retry(|| recv_once(fd, room))
+    Ok(unsafe { room.filled(count) })
 }
 
 /// Sends from one buffer as much as the socket takes.
@@ -259,20 +246,13 @@ fn copied(name: &net::SocketAddrAny) -> Address {
 }
 
 /// Calls again while signal handlers interrupt it.
-#[inline]
+#[inline(always)] // Hardly more than the call.
 fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
-    match call() {
-        Err(rustix::io::Errno::INTR) => call_again(call),
-        done => done,
-    }
-}
-
-#[cold]
-fn call_again<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     loop {
         match call() {
+            Ok(done) => return Ok(done),
             Err(rustix::io::Errno::INTR) => {}
-            done => return done,
+            Err(error) => return Err(error),
         }
     }
 }

@@ -20,15 +20,16 @@ use crate::net::Gate;
 use crate::observe::Places;
 use crate::work::OnJob;
 use crate::{
-    Async, Check, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Idle, Poll, Prepare, Process,
-    Readiness, Result, Signal, Timer, Udp,
+    Async, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Poll, Process, Readiness, Result, Signal,
+    Timer, Udp,
 };
 
 type OnEvent<H> = Box<dyn FnMut(&H)>;
+type OnWatcher = Box<dyn FnMut(&mut Subjects, Key)>;
 type OnConnection = Box<dyn FnMut(&mut Subjects, Key, Result<()>)>;
 type OnPoll = Box<dyn FnMut(&Poll, Result<Readiness>)>;
 type OnSignal = Box<dyn FnMut(&Signal, i32)>;
-type OnRead = Box<dyn FnMut(&mut Subjects, Key, Result<&[u8]>)>;
+type OnRead = Box<dyn FnMut(&mut Subjects, Key, &Result<&[u8]>)>;
 type OnExit = Box<dyn FnMut(&Process, Result<Exit>)>;
 type OnReceive = Box<dyn FnMut(&Udp, Result<Datagram<'_>>)>;
 type OnFsEvent = Box<dyn FnMut(&FsEvent, Result<FsHappened<'_>>)>;
@@ -40,9 +41,8 @@ pub(crate) enum Callback {
     #[default]
     None,
     Timer(OnEvent<Timer>),
-    Idle(OnEvent<Idle>),
-    Prepare(OnEvent<Prepare>),
-    Check(OnEvent<Check>),
+    /// Of an idle, prepare or check handle.
+    Watcher(OnWatcher),
     Async(OnEvent<Async>),
     Poll(OnPoll),
     Signal(OnSignal),

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::mem::MaybeUninit;
 
 use oxuv_core::kernel::Job;
-use oxuv_core::{Event, Key, Kind, Mode};
+use oxuv_core::{Event, Key, Mode};
 
-use crate::callbacks::{Table, call};
+use crate::callbacks::{Callback, Table, call};
 use crate::loop_::{BUFFER, Inner};
 use crate::task::here::Here;
 use crate::{
@@ -81,9 +81,9 @@ impl Driver {
         let mut borrowed = inner.core.borrow_mut();
         let Some(core) = borrowed.as_mut() else { return false };
         let event = loop {
-            if let Some((key, kind, _)) = core.next_watcher() {
+            if let Some((key, ..)) = core.next_watcher() {
                 drop(borrowed);
-                self.subjects.call_watcher(inner, table, key, kind);
+                self.subjects.call_watcher(inner, table, key);
                 return true;
             }
             match core.next_other() {
@@ -98,13 +98,12 @@ impl Driver {
                 if self.room.is_empty() {
                     self.room = Box::new_uninit_slice(BUFFER);
                 }
-                let read = core.read_into(key, &mut self.room);
+                let read = core.read_next_into(&mut self.room).map(|bytes| &*bytes);
                 drop(borrowed);
                 // Without bytes there was nothing after all. A Rust callback has no buffer of its own to get back, so it hears
                 // nothing.
                 if !matches!(read, Ok([])) {
-                    let read = read.map(|bytes| &*bytes);
-                    call!(table, key, Read, |callback| callback(&mut self.subjects, key, read));
+                    call!(table, key, Read, |callback| callback(&mut self.subjects, key, &read));
                 }
                 return true;
             }
@@ -135,9 +134,9 @@ impl Driver {
 /// whose turn it is: a new one for each call would count the loop's references up and down.
 pub(crate) struct Subjects {
     timer: Timer,
-    idle: Idle,
-    prepare: Prepare,
-    check: Check,
+    pub(crate) idle: Idle,
+    pub(crate) prepare: Prepare,
+    pub(crate) check: Check,
     wake_up: Async,
     poll: Poll,
     signal: Signal,
@@ -172,18 +171,14 @@ impl Subjects {
     }
 
     #[inline(always)] // Of its callers one is in every turn, and the others come once in a phase.
-    fn call_watcher(&mut self, inner: &Inner, table: &Table, key: Key, kind: Kind) {
-        if kind == Kind::Idle {
-            self.idle.0.point_at(key);
-            call!(table, key, Idle, |callback| callback(&self.idle));
+    fn call_watcher(&mut self, inner: &Inner, table: &Table, key: Key) {
+        if let Some(place) = table.get(key.index())
+            && let Ok(mut place) = place.try_borrow_mut()
+            && let Callback::Watcher(callback) = &mut *place
+        {
+            callback(self, key);
         } else if inner.tasks.is_phase(key) {
             inner.tasks.run_phase(inner, key);
-        } else if kind == Kind::Prepare {
-            self.prepare.0.point_at(key);
-            call!(table, key, Prepare, |callback| callback(&self.prepare));
-        } else {
-            self.check.0.point_at(key);
-            call!(table, key, Check, |callback| callback(&self.check));
         }
     }
 
@@ -194,9 +189,9 @@ impl Subjects {
                 self.timer.0.point_at(key);
                 call!(table, key, Timer, |callback| callback(&self.timer));
             }
-            Event::Idle { key, .. } => self.call_watcher(inner, table, key, Kind::Idle),
-            Event::Prepare { key, .. } => self.call_watcher(inner, table, key, Kind::Prepare),
-            Event::Check { key, .. } => self.call_watcher(inner, table, key, Kind::Check),
+            Event::Idle { key, .. } | Event::Prepare { key, .. } | Event::Check { key, .. } => {
+                self.call_watcher(inner, table, key);
+            }
             Event::Async { key, .. } => {
                 self.wake_up.0.point_at(key);
                 call!(table, key, Async, |callback| callback(&self.wake_up));
@@ -227,10 +222,10 @@ impl Subjects {
                 }
             }
             Event::Ready { key, readiness, .. } => {
-                call!(table, key, Ready, |gate| gate.open(readiness));
+                call!(table, key, Ready, |gate| gate.open(inner, readiness));
             }
             Event::HungUp { key, .. } => {
-                call!(table, key, Read, |callback| callback(self, key, Err(Errno::EOF)));
+                call!(table, key, Read, |callback| callback(self, key, &Err(Errno::EOF)));
             }
             Event::Connected { key, user, result } | Event::ShutDown { key, user, result } => {
                 self.done(inner, key, user, result);

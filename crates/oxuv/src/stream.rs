@@ -210,7 +210,7 @@ pub(crate) use listens;
 /// Reads, and calls `callback` with what has come.
 pub(crate) fn read_start<S: Stream>(stream: &S, mut callback: impl FnMut(&S, Result<&[u8]>) + 'static) -> Result<()> {
     stream.with(|core, key| core.read_start(key))?;
-    let callback = move |subjects: &mut Subjects, key, read: Result<&[u8]>| callback(S::subject(subjects, key), read);
+    let callback = move |subjects: &mut Subjects, key, read: &Result<&[u8]>| callback(S::subject(subjects, key), *read);
     stream.set_callback(Callback::Read(Box::new(callback)));
     Ok(())
 }

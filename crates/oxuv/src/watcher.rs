@@ -1,11 +1,12 @@
 //! Idle, prepare and check: the handles that run in each turn.
 
 use crate::callbacks::Callback;
+use crate::drive::Subjects;
 use crate::handle::is_a_handle;
 use crate::{Handle, LoopRef, Result};
 
 macro_rules! watcher {
-    ($(#[$doc:meta])* $kind:ident, $init:ident) => {
+    ($(#[$doc:meta])* $kind:ident, $subject:ident, $init:ident) => {
         $(#[$doc])*
         ///
         /// Handles of this kind run newest first: the one started last comes first.
@@ -29,9 +30,13 @@ macro_rules! watcher {
             ///
             /// # Errors
             /// EINVAL when closing.
-            pub fn start(&self, callback: impl FnMut(&$kind) + 'static) -> Result<()> {
+            pub fn start(&self, mut callback: impl FnMut(&$kind) + 'static) -> Result<()> {
                 if self.with(|core, key| core.watcher_start(key))? {
-                    self.set_callback(Callback::$kind(Box::new(callback)));
+                    let callback = move |subjects: &mut Subjects, key| {
+                        subjects.$subject.0.point_at(key);
+                        callback(&subjects.$subject);
+                    };
+                    self.set_callback(Callback::Watcher(Box::new(callback)));
                     self.owner().0.tasks.overtake();
                 }
                 Ok(())
@@ -66,7 +71,7 @@ watcher! {
     /// # Ok::<(), oxuv::Errno>(())
     /// ```
     #[doc(alias = "uv_idle_t")]
-    Idle, idle_init
+    Idle, idle, idle_init
 }
 
 watcher! {
@@ -82,7 +87,7 @@ watcher! {
     /// # Ok::<(), oxuv::Errno>(())
     /// ```
     #[doc(alias = "uv_prepare_t")]
-    Prepare, prepare_init
+    Prepare, prepare, prepare_init
 }
 
 watcher! {
@@ -98,5 +103,5 @@ watcher! {
     /// # Ok::<(), oxuv::Errno>(())
     /// ```
     #[doc(alias = "uv_check_t")]
-    Check, check_init
+    Check, check, check_init
 }

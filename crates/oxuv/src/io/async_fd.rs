@@ -77,7 +77,7 @@ impl Sides {
                 continue;
             }
             let side = self.side(interest);
-            if side.waiters.wake() {
+            if side.waiters.wake(&poll.owner().0) {
                 side.is_ready.set(true);
             } else {
                 unwanted |= interest;
@@ -205,7 +205,7 @@ impl<T: AsFd> AsyncFd<T> {
         if side.is_ready.take() {
             return Poll::Ready(Ok(()));
         }
-        side.waiters.wait(whose, context);
+        side.waiters.wait(&self.poll.owner().0, whose, context);
         let watched = sides.watched.get();
         if !watched.contains(interest) {
             let all = watched | interest;

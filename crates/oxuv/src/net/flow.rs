@@ -69,6 +69,7 @@ impl<H: Stream> Flow<H> {
         self.gate.writer.waiters.enter()
     }
 
+    #[inline]
     fn share(&self, context: &mut Context<'_>) -> Poll<()> {
         let handle: &Handle = &self.handle;
         handle.owner().0.tasks.take_share(context)
@@ -140,6 +141,20 @@ impl<H: Stream> Flow<H> {
         })
     }
 
+    /// Writes all of `rest`, which becomes shorter by what is written.
+    pub(super) fn poll_write_all(
+        &self,
+        whose: Ticket,
+        context: &mut Context<'_>,
+        rest: &mut &[u8],
+    ) -> Poll<io::Result<()>> {
+        while !rest.is_empty() {
+            let count = ready!(self.poll_write(whose, context, rest))?;
+            *rest = &rest[count..];
+        }
+        Poll::Ready(Ok(()))
+    }
+
     pub(crate) fn poll_write_vectored(
         &self,
         context: &mut Context<'_>,
@@ -162,7 +177,7 @@ impl<H: Stream> Flow<H> {
     ) -> Poll<io::Result<usize>> {
         ready!(self.share(context));
         match write(&self.handle) {
-            Err(Errno::EAGAIN) => self.wait(whose, context, Readiness::WRITE),
+            Err(Errno::EAGAIN) => self.wait_for_room(whose, context),
             written => Poll::Ready(Ok(written?)),
         }
     }
@@ -172,14 +187,21 @@ impl<H: Stream> Flow<H> {
         handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
     }
 
+    #[inline]
     fn side(&self, interest: Readiness) -> &Side {
         if interest == Readiness::READ { &self.gate.reader } else { &self.gate.writer }
     }
 
+    #[cold]
+    fn wait_for_room(&self, whose: Ticket, context: &Context<'_>) -> Poll<io::Result<usize>> {
+        self.wait(whose, context, Readiness::WRITE)
+    }
+
     /// Wakes the task when the stream is ready. What it then finds is for it to see.
+    #[inline(always)] // What is waited for is known where this is called.
     fn wait<T>(&self, whose: Ticket, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<T>> {
-        self.side(interest).waiters.wait(whose, context);
         let handle: &Handle = &self.handle;
+        self.side(interest).waiters.wait(&handle.owner().0, whose, context);
         match handle.with(|core, key| core.wait_ready(key, interest)) {
             Ok(()) => Poll::Pending,
             Err(error) => Poll::Ready(Err(error.into())),
@@ -213,7 +235,7 @@ impl<H: Stream> Flow<H> {
         match self.gate.end.get() {
             End::Done(result) => Poll::Ready(Ok(result?)),
             _ => {
-                self.gate.writer.waiters.wait(whose, context);
+                self.gate.writer.waiters.wait(&self.handle.owner().0, whose, context);
                 Poll::Pending
             }
         }
@@ -226,9 +248,9 @@ impl<H: Stream> Flow<H> {
     {
         self.gate.end.set(End::Asked);
         let gate = Rc::clone(&self.gate);
-        let begun = self.begin_end(move |result| {
+        let begun = self.begin_end(move |handle, result| {
             gate.end.set(End::Done(result));
-            gate.writer.open();
+            gate.writer.open(&handle.owner().0);
         });
         if begun.is_err() {
             self.gate.end.set(End::Done(begun));
@@ -254,14 +276,14 @@ impl<H: Stream> Flow<H> {
 
 /// How each kind of stream ends its writing side.
 pub(crate) trait Ends {
-    fn begin_end(&self, on_done: impl FnOnce(Result<()>) + 'static) -> Result<()>;
+    fn begin_end(&self, on_done: impl FnOnce(&Handle, Result<()>) + 'static) -> Result<()>;
 }
 
 macro_rules! ends {
     ($($kind:ident),*) => {$(
         impl Ends for Flow<crate::$kind> {
-            fn begin_end(&self, on_done: impl FnOnce(Result<()>) + 'static) -> Result<()> {
-                self.handle.shutdown(move |_, result| on_done(result))
+            fn begin_end(&self, on_done: impl FnOnce(&Handle, Result<()>) + 'static) -> Result<()> {
+                self.handle.shutdown(move |handle, result| on_done(handle, result))
             }
         }
     )*};

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use crate::loop_::Inner;
 use crate::task::Waiters;
 use crate::{Errno, Readiness, Result};
 
@@ -32,20 +33,20 @@ pub(super) struct Side {
 }
 
 impl Gate {
-    pub(crate) fn open(&self, readiness: Readiness) {
+    pub(crate) fn open(&self, inner: &Inner, readiness: Readiness) {
         if readiness.contains(Readiness::READ) {
-            self.reader.open();
+            self.reader.open(inner);
         }
         if readiness.contains(Readiness::WRITE) {
-            self.writer.open();
+            self.writer.open(inner);
         }
     }
 }
 
 impl Side {
     #[inline]
-    pub(super) fn open(&self) {
+    pub(super) fn open(&self, inner: &Inner) {
         self.is_open.set(true);
-        self.waiters.wake();
+        self.waiters.wake(inner);
     }
 }

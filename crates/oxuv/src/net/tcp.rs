@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 use super::Gate;
 use super::address::{ToSocketAddrs, try_each};
 use super::traits::stream_type;
+use crate::loop_::Inner;
 use crate::task::{Ticket, answer, here};
 use crate::{Errno, Keepalive, Result, Tcp};
 
@@ -135,7 +136,7 @@ impl TcpListener {
     fn listen(handle: &Tcp) -> Result<TcpListener> {
         let gate = Rc::new(Gate::default());
         let tells = Rc::clone(&gate);
-        handle.listen(BACKLOG, move |_, result| tells.connection(result))?;
+        handle.listen(BACKLOG, move |handle, result| tells.connection(&handle.owner().0, result))?;
         Ok(TcpListener { handle: handle.clone(), gate })
     }
 
@@ -170,7 +171,7 @@ impl TcpListener {
                 // One that is gone by now is taken all the same: its reader hears of it.
                 Poll::Ready(peer.or_else(|_| Ok(([0, 0, 0, 0], 0).into())).map(|peer| (stream, peer)))
             }
-            Err(Errno::EAGAIN) => self.gate.poll_failed(whose, context),
+            Err(Errno::EAGAIN) => self.gate.poll_failed(&self.handle.owner().0, whose, context),
             Err(error) => Poll::Ready(Err(error.into())),
         }
     }
@@ -191,16 +192,16 @@ impl TcpListener {
 
 impl Gate {
     /// A listener was told of a connection, or of an error.
-    pub(super) fn connection(&self, result: Result<()>) {
+    pub(super) fn connection(&self, inner: &Inner, result: Result<()>) {
         self.failed.set(result.err());
-        self.reader.open();
+        self.reader.open(inner);
     }
 
     /// There is no connection: waits for one, unless an error was told.
-    pub(super) fn poll_failed<T>(&self, whose: Ticket, context: &Context<'_>) -> Poll<io::Result<T>> {
+    pub(super) fn poll_failed<T>(&self, inner: &Inner, whose: Ticket, context: &Context<'_>) -> Poll<io::Result<T>> {
         match self.failed.get() {
             None => {
-                self.reader.waiters.wait(whose, context);
+                self.reader.waiters.wait(inner, whose, context);
                 Poll::Pending
             }
             Some(error) => {

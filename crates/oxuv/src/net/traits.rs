@@ -10,9 +10,9 @@ macro_rules! reads {
             ///
             /// # Errors
             /// Those of the connection: ECONNRESET, ETIMEDOUT. ENOTCONN after such a one.
-            pub async fn read(&self, buf: &mut [u8]) -> std::io::Result<usize> {
+            pub fn read(&self, buf: &mut [u8]) -> impl Future<Output = std::io::Result<usize>> {
                 let waiter = self.flow.reader();
-                std::future::poll_fn(|context| self.flow.poll_read(waiter.ticket(), context, buf)).await
+                std::future::poll_fn(move |context| self.flow.poll_read(waiter.ticket(), context, buf))
             }
 
             /// Reads as much as `buf` is long.
@@ -94,9 +94,9 @@ macro_rules! writes {
             ///
             /// # Errors
             /// EPIPE, ECONNRESET; ENOTCONN after such a one.
-            pub async fn write(&self, bytes: &[u8]) -> std::io::Result<usize> {
+            pub fn write(&self, bytes: &[u8]) -> impl Future<Output = std::io::Result<usize>> {
                 let waiter = self.flow.writer();
-                std::future::poll_fn(|context| self.flow.poll_write(waiter.ticket(), context, bytes)).await
+                std::future::poll_fn(move |context| self.flow.poll_write(waiter.ticket(), context, bytes))
             }
 
             /// Writes all of `bytes`.
@@ -106,8 +106,9 @@ macro_rules! writes {
             ///
             /// # Errors
             /// As [`write`](Self::write).
-            pub async fn write_all(&self, mut bytes: &[u8]) -> std::io::Result<()> {
-                self.write_all_buf(&mut bytes).await
+            pub fn write_all(&self, mut bytes: &[u8]) -> impl Future<Output = std::io::Result<()>> {
+                let waiter = self.flow.writer();
+                std::future::poll_fn(move |context| self.flow.poll_write_all(waiter.ticket(), context, &mut bytes))
             }
 
             /// Writes all of `rest`, which becomes shorter by what is written: it is empty then.
@@ -116,16 +117,9 @@ macro_rules! writes {
             ///
             /// # Errors
             /// As [`write`](Self::write).
-            pub async fn write_all_buf(&self, rest: &mut &[u8]) -> std::io::Result<()> {
+            pub fn write_all_buf(&self, rest: &mut &[u8]) -> impl Future<Output = std::io::Result<()>> {
                 let waiter = self.flow.writer();
-                std::future::poll_fn(|context| {
-                    while !rest.is_empty() {
-                        let count = std::task::ready!(self.flow.poll_write(waiter.ticket(), context, rest))?;
-                        *rest = &rest[count..];
-                    }
-                    std::task::Poll::Ready(Ok(()))
-                })
-                .await
+                std::future::poll_fn(move |context| self.flow.poll_write_all(waiter.ticket(), context, rest))
             }
 
             /// As [`write`](Self::write), for those who write futures by hand. Of those who call this, the

@@ -153,7 +153,7 @@ impl UdpSocket {
             }
             Some(Err(error)) => Poll::Ready(Err(error.into())),
             None => {
-                self.inbox.waiters.wait(whose, context);
+                self.inbox.waiters.wait(&self.handle.owner().0, whose, context);
                 let inbox = Rc::clone(&self.inbox);
                 match self.handle.receive_start(move |handle, datagram| take_in(&inbox, handle, datagram)) {
                     // It receives already.
@@ -197,7 +197,7 @@ fn take_in(inbox: &Rc<Inbox>, handle: &Udp, datagram: Result<Datagram<'_>>) {
             }
         });
     }
-    inbox.waiters.wake();
+    inbox.waiters.wake(&handle.owner().0);
 }
 
 impl Drop for UdpSocket {

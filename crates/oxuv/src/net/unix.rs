@@ -92,7 +92,7 @@ impl UnixListener {
     fn listen(handle: &Pipe) -> Result<UnixListener> {
         let gate = Rc::new(Gate::default());
         let tells = Rc::clone(&gate);
-        handle.listen(BACKLOG, move |_, result| tells.connection(result))?;
+        handle.listen(BACKLOG, move |handle, result| tells.connection(&handle.owner().0, result))?;
         Ok(UnixListener { handle: handle.clone(), gate })
     }
 
@@ -121,7 +121,7 @@ impl UnixListener {
         ready!(self.handle.owner().0.tasks.take_share(context));
         match self.handle.accept() {
             Ok(handle) => Poll::Ready(Ok(UnixStream::of(handle, true))),
-            Err(Errno::EAGAIN) => self.gate.poll_failed(whose, context),
+            Err(Errno::EAGAIN) => self.gate.poll_failed(&self.handle.owner().0, whose, context),
             Err(error) => Poll::Ready(Err(error.into())),
         }
     }

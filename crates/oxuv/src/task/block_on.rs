@@ -4,7 +4,7 @@ use std::future::Future;
 use std::panic::Location;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 
 use super::wakeup::Wakeup;
 use crate::{Loop, LoopRef, Mode};
@@ -59,16 +59,16 @@ impl Loop {
         tasks.hold(lp).expect("the loop cannot run tasks");
         let site = Location::caller();
         let wakeup = tasks.queue_main(lp, site);
-        let waker = Waker::from(wakeup.clone());
+        let (id, waker) = (wakeup.id, Waker::from(Arc::clone(&wakeup)));
         let _held = Held(lp, wakeup);
-        let mut context = Context::from_waker(&waker);
         let mut future = pin!(future);
         let mut output = None;
         let ended = loop {
             let run = crate::drive::run_with(lp, Mode::Default, || {
                 while tasks.take_main() {
                     if output.is_none()
-                        && let Poll::Ready(ready) = tasks.with_share(&lp.0, site, || future.as_mut().poll(&mut context))
+                        && let Poll::Ready(ready) =
+                            tasks.with_share(&lp.0, id, site, &waker, |context| future.as_mut().poll(context))
                     {
                         output = Some(ready);
                         lp.stop();

@@ -10,18 +10,20 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, RawWakerVTable, Waker};
 
 use oxuv_core::{Ahead, Key};
 use slab::Slab;
 
 use super::here::{Site, made_at};
 use super::join::{Fail, Join, JoinError, JoinHandle};
-use super::wakeup::{Bell, MAIN, Wakeup};
+use super::wakeup::{Bell, Id, MAIN, Wakeup};
 use crate::loop_::{Core, Inner};
 use crate::observe::{CallbackKind, FileAndLine, Unfinished};
 use crate::{Async, Check, Handle, LoopRef, Prepare, Result};
@@ -37,27 +39,50 @@ const SHARE: u32 = 128;
 /// the loop shall not go without a look for events for as long as a budget of shares takes.
 const EXHAUSTED: usize = 512;
 
-/// A task that is not running now.
+/// What a poll takes out of its task.
 struct Body {
     future: Pin<Box<dyn Future<Output = ()>>>,
     waker: Waker,
-    join: Rc<dyn Fail>,
 }
 
 /// A task that has not ended.
 struct Task {
-    state: State,
+    number: u32,
+    /// It stands in the queue.
+    is_queued: bool,
+    /// It is being polled, and has been aborted meanwhile.
+    is_aborted: bool,
+    /// `None` while it is being polled.
+    body: Option<Body>,
+    wakeup: Arc<Wakeup>,
+    join: Rc<dyn Fail>,
     /// Where it was spawned, and when by the loop's time.
     site: Site,
     since: u64,
 }
 
-enum State {
-    Waiting(Body),
-    /// It is being polled; and has been aborted meanwhile, or not.
-    Running {
-        is_aborted: bool,
-    },
+/// What the loop blocks on.
+struct Main {
+    is_queued: bool,
+    wakeup: Arc<Wakeup>,
+    /// Where the loop was told to block, and since when it does.
+    site: Site,
+    since: u64,
+}
+
+/// The task that is being polled, and the waker that it was given.
+#[derive(Clone, Copy)]
+struct Current {
+    id: Id,
+    data: *const (),
+    /// Null if none is being polled.
+    vtable: *const RawWakerVTable,
+}
+
+impl Default for Current {
+    fn default() -> Self {
+        Current { id: Id { index: MAIN, number: 0 }, data: ptr::null(), vtable: ptr::null() }
+    }
 }
 
 /// The loop's own handles for its tasks: made with the first.
@@ -114,7 +139,9 @@ impl Phase {
 pub(crate) struct Tasks {
     slab: RefCell<Slab<Task>>,
     /// Those that were woken, in that order.
-    queue: RefCell<VecDeque<Arc<Wakeup>>>,
+    queue: RefCell<VecDeque<Id>>,
+    /// How many there have been: each has a number, so that a place's task is not taken for the one before.
+    count: Cell<u32>,
     bell: Arc<Bell>,
     handles: RefCell<Option<Handles>>,
     prepare: Phase,
@@ -125,8 +152,8 @@ pub(crate) struct Tasks {
     share: Cell<Option<u32>>,
     /// What the loop blocks on was taken out of the queue: it is to run before the rest of that.
     main_is_due: Cell<bool>,
-    /// Where the loop was told to block, and since when it does.
-    main: Cell<Option<(Site, u64)>>,
+    main: RefCell<Option<Main>>,
+    current: Cell<Current>,
     /// Somebody is told of each poll.
     is_observed: Cell<bool>,
     /// So many may still be polled in this phase.
@@ -142,12 +169,30 @@ impl Tasks {
         &self.bell
     }
 
-    /// Puts a task that was woken into the queue: on the loop's thread.
+    /// Puts a task into the queue, unless it is there or has ended: on the loop's thread.
+    #[inline(always)] // Hardly more than its callers, for whom it is all there is to do.
+    pub(super) fn wake(&self, inner: &Inner, id: Id) {
+        let is_new = match self.slab.borrow_mut().get_mut(id.index as usize) {
+            Some(task) => task.number == id.number && !mem::replace(&mut task.is_queued, true),
+            None => self.mark_main(id),
+        };
+        if is_new {
+            self.push(inner, id);
+        }
+    }
+
+    /// Marks what the loop blocks on as queued: false if it is, or if this is another, which has ended.
+    #[inline(never)]
+    fn mark_main(&self, id: Id) -> bool {
+        let mut main = self.main.borrow_mut();
+        main.as_mut().is_some_and(|main| main.wakeup.id == id && !mem::replace(&mut main.is_queued, true))
+    }
+
     #[inline]
-    pub(super) fn push(&self, inner: &Inner, wakeup: Arc<Wakeup>) {
+    fn push(&self, inner: &Inner, id: Id) {
         let mut queue = self.queue.borrow_mut();
-        queue.push_back(wakeup);
-        let is_first = queue.len() == 1;
+        let is_first = queue.is_empty();
+        queue.push_back(id);
         drop(queue);
         if is_first && !self.is_running.get() {
             self.have_it_worked_off(inner);
@@ -155,6 +200,7 @@ impl Tasks {
     }
 
     /// The queue is not empty any more, and nobody is at work on it: that is for the phase which comes next.
+    #[inline(never)]
     fn have_it_worked_off(&self, inner: &Inner) {
         // This fails only for a loop that is gone, or has had no task yet.
         let _ = inner.with(|core| match core.ahead() {
@@ -182,7 +228,8 @@ impl Tasks {
     /// Adds a task, to run when it is its turn.
     pub(super) fn spawn<F: Future + 'static>(&self, lp: &LoopRef, site: Site, future: F) -> JoinHandle<F::Output> {
         let join = Rc::new(Join::default());
-        if self.is_over.get() || self.hold(lp).is_err() {
+        let has_place = self.slab.borrow().len() < MAIN as usize;
+        if self.is_over.get() || !has_place || self.hold(lp).is_err() {
             join.fail(JoinError::cancelled());
             return JoinHandle::new(lp, join, Wakeup::ended(&self.bell));
         }
@@ -195,13 +242,28 @@ impl Tasks {
         let wakeup = {
             let mut slab = self.slab.borrow_mut();
             let entry = slab.vacant_entry();
-            let wakeup = Wakeup::queued(entry.key(), &self.bell);
-            let (waker, join): (_, Rc<dyn Fail>) = (Waker::from(Arc::clone(&wakeup)), join.clone());
-            entry.insert(Task { state: State::Waiting(Body { future, waker, join }), site, since });
+            // There is a place, so it is less.
+            let wakeup = self.new_wakeup(entry.key() as u32);
+            entry.insert(Task {
+                number: wakeup.id.number,
+                is_queued: true,
+                is_aborted: false,
+                body: Some(Body { future, waker: Waker::from(Arc::clone(&wakeup)) }),
+                wakeup: Arc::clone(&wakeup),
+                join: join.clone(),
+                site,
+                since,
+            });
             wakeup
         };
-        self.push(&lp.0, Arc::clone(&wakeup));
+        self.push(&lp.0, wakeup.id);
         JoinHandle::new(lp, join, wakeup)
+    }
+
+    fn new_wakeup(&self, index: u32) -> Arc<Wakeup> {
+        let number = self.count.get().wrapping_add(1);
+        self.count.set(number);
+        Wakeup::new(Id { index, number }, &self.bell)
     }
 
     /// Keeps the loop running until [`Tasks::release`].
@@ -259,16 +321,16 @@ impl Tasks {
     pub(super) fn run(&self, inner: &Inner) {
         while self.left.get() > 0 {
             let next = self.queue.borrow_mut().pop_front();
-            let Some(wakeup) = next else {
+            let Some(id) = next else {
                 self.is_running.set(false);
                 return;
             };
             self.left.set(self.left.get() - 1);
-            if wakeup.begin() {
-                self.run_one(inner, &wakeup);
-                if self.main_is_due.get() {
-                    return;
-                }
+            if id.index != MAIN {
+                self.run_one(inner, id);
+            } else if self.begin_main(id) {
+                self.main_is_due.set(true);
+                return;
             }
         }
         self.leave(inner);
@@ -289,24 +351,24 @@ impl Tasks {
         }
     }
 
-    fn run_one(&self, inner: &Inner, wakeup: &Arc<Wakeup>) {
-        if wakeup.index == MAIN {
-            self.main_is_due.set(true);
-            return;
-        }
-        let running = State::Running { is_aborted: false };
-        let begin = |task: &mut Task| (std::mem::replace(&mut task.state, running), task.site);
-        let task = self.slab.borrow_mut().get_mut(wakeup.index).map(begin);
-        // Whatever is in the queue and has not ended is there.
-        let Some((State::Waiting(mut body), site)) = task else { return };
-        let polled = self.with_share(inner, site, || {
-            let mut context = Context::from_waker(&body.waker);
-            catch_unwind(AssertUnwindSafe(|| body.future.as_mut().poll(&mut context)))
+    #[inline]
+    fn run_one(&self, inner: &Inner, id: Id) {
+        let begin = |task: &mut Task| {
+            task.is_queued = false;
+            task.wakeup.begin();
+            Some((task.body.take()?, task.site))
+        };
+        let begun =
+            self.slab.borrow_mut().get_mut(id.index as usize).filter(|task| task.number == id.number).and_then(begin);
+        // It may have been aborted while it stood in the queue.
+        let Some((mut body, site)) = begun else { return };
+        let polled = self.with_share(inner, id, site, &body.waker, |context| {
+            catch_unwind(AssertUnwindSafe(|| body.future.as_mut().poll(context)))
         });
         let error = match polled {
-            Ok(Poll::Pending) => match self.slab.borrow_mut().get_mut(wakeup.index) {
-                Some(Task { state: state @ State::Running { is_aborted: false }, .. }) => {
-                    *state = State::Waiting(body);
+            Ok(Poll::Pending) => match self.slab.borrow_mut().get_mut(id.index as usize) {
+                Some(task) if !task.is_aborted => {
+                    task.body = Some(body);
                     return;
                 }
                 _ => Some(JoinError::cancelled()),
@@ -314,15 +376,15 @@ impl Tasks {
             Ok(Poll::Ready(())) => None,
             Err(payload) => Some(JoinError::panicked(payload)),
         };
-        self.slab.borrow_mut().remove(wakeup.index);
-        self.end(wakeup, body, error);
-        self.release();
+        let task = self.slab.borrow_mut().remove(id.index as usize);
+        self.end(task, body, error);
     }
 
-    /// A task has ended: nothing of it is left in the slab.
-    fn end(&self, wakeup: &Wakeup, body: Body, error: Option<JoinError>) {
+    /// A task has ended: it is in the slab no more.
+    fn end(&self, task: Task, body: Body, error: Option<JoinError>) {
+        let Task { wakeup, join, .. } = task;
         wakeup.end();
-        let Body { future, waker, join } = body;
+        let Body { future, waker } = body;
         // What the task owns is dropped first: whoever waits for its end finds it gone.
         let dropped = contain(|| drop(future));
         drop(waker);
@@ -335,6 +397,7 @@ impl Tasks {
             }
             drop(join);
         });
+        self.release();
     }
 
     /// Ends a task before its time: at once, or if it is running when it next returns.
@@ -342,21 +405,18 @@ impl Tasks {
         if wakeup.has_ended() {
             return;
         }
-        let task = {
+        let (task, body) = {
             let mut slab = self.slab.borrow_mut();
-            match slab.get_mut(wakeup.index).map(|task| &mut task.state) {
-                Some(State::Running { is_aborted }) => {
-                    *is_aborted = true;
-                    return;
-                }
-                Some(State::Waiting(_)) => slab.remove(wakeup.index),
-                None => return,
-            }
+            // It is there, unless the loop is gone.
+            let index = wakeup.id.index as usize;
+            let Some(task) = slab.get_mut(index).filter(|task| task.number == wakeup.id.number) else { return };
+            let Some(body) = task.body.take() else {
+                task.is_aborted = true;
+                return;
+            };
+            (slab.remove(index), body)
         };
-        if let State::Waiting(body) = task.state {
-            self.end(wakeup, body, Some(JoinError::cancelled()));
-            self.release();
-        }
+        self.end(task, body, Some(JoinError::cancelled()));
     }
 
     /// What the loop blocks on is to be polled now, once.
@@ -366,29 +426,56 @@ impl Tasks {
     }
 
     pub(super) fn queue_main(&self, lp: &LoopRef, site: Site) -> Arc<Wakeup> {
-        let wakeup = Wakeup::queued(MAIN, &self.bell);
+        let wakeup = self.new_wakeup(MAIN);
         self.main_is_due.set(false);
-        self.main.set(Some((site, time(lp))));
-        self.push(&lp.0, Arc::clone(&wakeup));
+        let main = Main { is_queued: true, wakeup: Arc::clone(&wakeup), site, since: time(lp) };
+        self.main.replace(Some(main));
+        self.push(&lp.0, wakeup.id);
         wakeup
+    }
+
+    /// True if this is what the loop blocks on now.
+    fn begin_main(&self, id: Id) -> bool {
+        let mut main = self.main.borrow_mut();
+        let Some(main) = main.as_mut().filter(|main| main.wakeup.id == id) else { return false };
+        main.is_queued = false;
+        main.wakeup.begin();
+        true
     }
 
     /// Nothing is blocked on any more; it may have ended by a panic.
     pub(super) fn end_main(&self) {
-        self.main.set(None);
+        self.main.replace(None);
         self.share.set(None);
+        self.current.take();
     }
 
     /// Lets a task from this place run, within its share.
     #[inline]
-    pub(super) fn with_share<T>(&self, inner: &Inner, site: Site, poll: impl FnOnce() -> T) -> T {
+    pub(super) fn with_share<T>(
+        &self,
+        inner: &Inner,
+        id: Id,
+        site: Site,
+        waker: &Waker,
+        poll: impl FnOnce(&mut Context<'_>) -> T,
+    ) -> T {
         if self.is_observed.get() {
             self.tell_poll(inner, site);
         }
         self.share.set(Some(SHARE));
-        let polled = made_at(site, poll);
+        self.current.set(Current { id, data: waker.data(), vtable: waker.vtable() });
+        let polled = made_at(site, || poll(&mut Context::from_waker(waker)));
         self.share.set(None);
+        self.current.take();
         polled
+    }
+
+    /// The task that is being polled, if the waker of this context is the one that it was given. Some tasks poll futures with others.
+    #[inline]
+    pub(super) fn of_context(&self, context: &Context<'_>) -> Option<Id> {
+        let (waker, current) = (context.waker(), self.current.get());
+        (waker.data() == current.data && ptr::eq(waker.vtable(), current.vtable)).then_some(current.id)
     }
 
     /// A poll is a part of the phase's callback. Its end is the beginning of the next, or the end of that.
@@ -415,13 +502,14 @@ impl Tasks {
     /// What is blocked on, and the tasks that have not ended.
     pub(crate) fn unfinished(&self) -> Vec<Unfinished> {
         let slab = self.slab.borrow();
-        let spawned = slab.iter().map(|(_, &Task { ref state, site, since })| {
-            let is_running = matches!(state, State::Running { .. });
-            Unfinished { site, since, is_running }
+        let spawned = slab.iter().map(|(_, task)| {
+            let is_running = task.body.is_none();
+            Unfinished { site: task.site, since: task.since, is_running }
         });
         let spawned: Vec<_> = spawned.collect();
         let main_runs = self.share.get().is_some() && !spawned.iter().any(|task| task.is_running);
-        let main = self.main.get().map(|(site, since)| Unfinished { site, since, is_running: main_runs });
+        let main = self.main.borrow();
+        let main = main.as_ref().map(|main| Unfinished { site: main.site, since: main.since, is_running: main_runs });
         main.into_iter().chain(spawned).collect()
     }
 
@@ -449,10 +537,9 @@ impl Tasks {
         let queue = self.queue.take();
         let tasks = self.slab.take();
         let handles = self.handles.take();
-        for (_, task) in tasks {
-            if let State::Waiting(body) = task.state {
-                let Body { future, join, .. } = body;
-                let _ = contain(|| drop(future));
+        for (_, Task { body, join, .. }) in tasks {
+            if let Some(body) = body {
+                let _ = contain(|| drop(body));
                 let _ = contain(move || {
                     join.fail(JoinError::cancelled());
                     drop(join);
@@ -484,7 +571,10 @@ impl Tasks {
     /// Somebody has rung: takes over what was woken on other threads.
     fn answer(&self, inner: &Inner) {
         for wakeup in self.bell.take(Vec::new()) {
-            self.push(inner, wakeup);
+            // One that has run since has seen what it was woken for.
+            if wakeup.is_rung() {
+                self.wake(inner, wakeup.id);
+            }
         }
     }
 }

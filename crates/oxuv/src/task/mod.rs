@@ -118,16 +118,11 @@ impl LoopRef {
 #[inline]
 pub(crate) fn remember(kept: &mut Option<Waker>, context: &Context<'_>) -> Option<Waker> {
     match kept {
-        Some(waker) => renew(waker, context),
+        Some(waker) if waker.will_wake(context.waker()) => None,
+        Some(waker) => Some(std::mem::replace(waker, context.waker().clone())),
         None => {
             *kept = Some(context.waker().clone());
             None
         }
     }
-}
-
-/// As [`remember`], where one is kept.
-#[inline]
-fn renew(kept: &mut Waker, context: &Context<'_>) -> Option<Waker> {
-    if kept.will_wake(context.waker()) { None } else { Some(std::mem::replace(kept, context.waker().clone())) }
 }

@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::mem;
 use std::task::{Context, Waker};
 
-use super::renew;
+use super::wakeup::Id;
+use crate::loop_::Inner;
 
-/// The wakers of those who wait. As long as there is but one, nothing is allocated.
+/// Those who wait. As long as there is but one, nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Waiters {
     list: RefCell<List>,
@@ -19,7 +20,14 @@ pub(crate) struct Ticket(u64);
 
 struct Entry {
     whose: Ticket,
-    waker: Waker,
+    whom: Whom,
+}
+
+/// Whom to wake.
+enum Whom {
+    /// A task of the loop's, which needs no waker.
+    Task(Id),
+    Other(Waker),
 }
 
 #[derive(Default)]
@@ -50,42 +58,76 @@ impl Waiters {
 
     /// Has the task of this context woken next time, instead of the one that had this ticket before.
     #[inline]
-    pub(crate) fn wait(&self, whose: Ticket, context: &Context<'_>) {
+    pub(crate) fn wait(&self, inner: &Inner, whose: Ticket, context: &Context<'_>) {
+        let task = inner.tasks.of_context(context);
         let mut list = self.list.borrow_mut();
         let old = match &mut list.first {
-            Some(entry) if entry.whose == whose => renew(&mut entry.waker, context),
-            Some(_) => list.wait_among_others(whose, context),
-            None => {
-                list.first = Some(Entry { whose, waker: context.waker().clone() });
-                None
+            Some(entry) if entry.whose == whose => entry.whom.renew(task, context),
+            Some(_) => list.wait_among_others(whose, task, context),
+            first @ None => {
+                *first = Some(Entry { whose, whom: Whom::new(task, context) });
+                return;
             }
         };
         drop(list);
         drop(old);
     }
 
-    /// Wakes all; false if there are none.
-    #[inline]
-    pub(crate) fn wake(&self) -> bool {
-        let first = self.list.borrow_mut().first.take();
-        let Some(first) = first else { return false };
+    /// Wakes all; false if there are none. This is for the thread of the loop that those wait on whom [`Waiters::wait`] was told of.
+    #[inline(never)] // There are several callers, and one in the driver.
+    pub(crate) fn wake(&self, inner: &Inner) -> bool {
+        let mut list = self.list.borrow_mut();
+        let Some(first) = list.first.take() else { return false };
         // They are taken out before any is woken, which is foreign code.
-        let others = mem::take(&mut self.list.borrow_mut().others);
-        first.waker.wake();
-        for entry in others {
-            entry.waker.wake();
+        let others = if list.others.is_empty() { Vec::new() } else { mem::take(&mut list.others) };
+        drop(list);
+        first.whom.wake(inner);
+        if !others.is_empty() {
+            wake_others(inner, others);
         }
         true
     }
 }
 
+#[cold]
+fn wake_others(inner: &Inner, others: Vec<Entry>) {
+    for entry in others {
+        entry.whom.wake(inner);
+    }
+}
+
+impl Whom {
+    #[inline]
+    fn new(task: Option<Id>, context: &Context<'_>) -> Whom {
+        task.map_or_else(|| Whom::Other(context.waker().clone()), Whom::Task)
+    }
+
+    /// Becomes the one of this context. The old one is to be dropped where nothing is borrowed.
+    #[inline]
+    fn renew(&mut self, task: Option<Id>, context: &Context<'_>) -> Option<Whom> {
+        let is_same = match self {
+            Whom::Task(id) => task == Some(*id),
+            Whom::Other(waker) => task.is_none() && waker.will_wake(context.waker()),
+        };
+        if is_same { None } else { Some(mem::replace(self, Whom::new(task, context))) }
+    }
+
+    #[inline]
+    fn wake(self, inner: &Inner) {
+        match self {
+            Whom::Task(id) => inner.tasks.wake(inner, id),
+            Whom::Other(waker) => waker.wake(),
+        }
+    }
+}
+
 impl List {
     #[cold]
-    fn wait_among_others(&mut self, whose: Ticket, context: &Context<'_>) -> Option<Waker> {
+    fn wait_among_others(&mut self, whose: Ticket, task: Option<Id>, context: &Context<'_>) -> Option<Whom> {
         match self.others.iter_mut().find(|entry| entry.whose == whose) {
-            Some(entry) => renew(&mut entry.waker, context),
+            Some(entry) => entry.whom.renew(task, context),
             None => {
-                self.others.push(Entry { whose, waker: context.waker().clone() });
+                self.others.push(Entry { whose, whom: Whom::new(task, context) });
                 None
             }
         }

@@ -1,8 +1,8 @@
 //! Wakers: what makes a task run again, from any thread.
 //!
-//! A waker that is used on the loop's thread, while that runs, puts its task into the loop's queue, and that is all. Anywhere else it
-//! puts the task into a queue that threads share, and sends to the loop's [`Async`](crate::Async) handle if that queue was
-//! empty: many wakers cost one wake-up.
+//! A waker that is used on the loop's thread, while that runs, puts its task into the loop's queue, and that is all: nothing of it is
+//! atomic. Anywhere else it puts the task into a queue that threads share, and sends to the loop's [`Async`](crate::Async) handle if that
+//! queue was empty: many wakers cost one wake-up.
 
 use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,40 +11,55 @@ use std::task::Wake;
 use super::here;
 use crate::Sender;
 
-/// The task is in a queue.
-const QUEUED: u8 = 1;
+/// The task was woken elsewhere than on the loop's thread, and has not run since.
+const RUNG: u8 = 1;
 /// The task has ended: nobody wakes it any more.
 const ENDED: u8 = 2;
 
 /// What the wakers of a task share with the loop.
 pub(crate) struct Wakeup {
     state: AtomicU8,
-    /// The task's place, [`MAIN`] for what the loop blocks on.
-    pub(super) index: usize,
+    pub(super) id: Id,
     bell: Arc<Bell>,
 }
 
+/// A task, of all that a loop has had: its place, [`MAIN`] for what the loop blocks on, and its number.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Id {
+    pub(super) index: u32,
+    pub(super) number: u32,
+}
+
 /// The place of the future that [`Loop::block_on`](crate::Loop::block_on) was given.
-pub(super) const MAIN: usize = usize::MAX;
+pub(super) const MAIN: u32 = u32::MAX;
 
 impl Wakeup {
-    /// Of a task that is in the queue from the beginning.
-    pub(super) fn queued(index: usize, bell: &Arc<Bell>) -> Arc<Wakeup> {
-        Arc::new(Wakeup { state: AtomicU8::new(QUEUED), index, bell: Arc::clone(bell) })
+    pub(super) fn new(id: Id, bell: &Arc<Bell>) -> Arc<Wakeup> {
+        Arc::new(Wakeup { state: AtomicU8::new(0), id, bell: Arc::clone(bell) })
     }
 
     /// Of a task that never was.
     pub(super) fn ended(bell: &Arc<Bell>) -> Arc<Wakeup> {
-        Arc::new(Wakeup { state: AtomicU8::new(ENDED), index: MAIN, bell: Arc::clone(bell) })
+        let id = Id { index: MAIN, number: 0 };
+        Arc::new(Wakeup { state: AtomicU8::new(ENDED), id, bell: Arc::clone(bell) })
     }
 
-    /// The task is taken out of the queue, to run. False if it has ended.
+    /// The task is about to run.
     ///
-    /// Whoever has woken it up to now did so before it runs, and what they have written it sees; whoever does so later puts it
-    /// into the queue again.
+    /// Whoever has woken it up to now did so before it runs, and what they have written it sees; whoever does so later has it run
+    /// again.
     #[inline]
-    pub(super) fn begin(&self) -> bool {
-        self.state.fetch_and(!QUEUED, AcqRel) & ENDED == 0
+    pub(super) fn begin(&self) {
+        // Whoever rings after this look is heard of later.
+        if self.is_rung() {
+            self.state.fetch_and(!RUNG, AcqRel);
+        }
+    }
+
+    /// True if the task was woken elsewhere, and has not run since.
+    #[inline]
+    pub(super) fn is_rung(&self) -> bool {
+        self.state.load(Acquire) & RUNG != 0
     }
 
     pub(super) fn end(&self) {
@@ -58,32 +73,20 @@ impl Wakeup {
 
 impl Wake for Wakeup {
     fn wake(self: Arc<Self>) {
-        if self.state.fetch_or(QUEUED, AcqRel) == 0 {
-            self.queue();
-        }
+        self.wake_by_ref();
     }
 
     #[inline]
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.state.fetch_or(QUEUED, AcqRel) == 0 {
-            Arc::clone(self).queue();
-        }
-    }
-}
-
-impl Wakeup {
-    /// Puts the task into a queue; it is marked as being there.
-    fn queue(self: Arc<Self>) {
-        let mut wakeup = Some(self);
+        let mut is_here = false;
         here::with(|lp| {
-            let is_of_this = |wakeup: &mut Arc<Wakeup>| Arc::ptr_eq(lp.0.tasks.bell(), &wakeup.bell);
-            if let Some(wakeup) = wakeup.take_if(is_of_this) {
-                lp.0.tasks.push(&lp.0, wakeup);
+            is_here = Arc::ptr_eq(lp.0.tasks.bell(), &self.bell);
+            if is_here {
+                lp.0.tasks.wake(&lp.0, self.id);
             }
         });
-        if let Some(wakeup) = wakeup {
-            let bell = Arc::clone(&wakeup.bell);
-            bell.push(wakeup);
+        if !is_here && self.state.fetch_or(RUNG, AcqRel) == 0 {
+            self.bell.push(Arc::clone(self));
         }
     }
 }
@@ -107,23 +110,17 @@ impl Bell {
     }
 
     fn push(&self, wakeup: Arc<Wakeup>) {
-        let refused = {
-            let mut remote = self.lock();
-            if remote.is_over {
-                Some(wakeup)
-            } else {
-                remote.queue.push(wakeup);
-                if remote.queue.len() == 1
-                    && let Some(sender) = &remote.sender
-                {
-                    // It fails only for a loop that is gone, which needs no tasks.
-                    let _ = sender.send();
-                }
-                None
-            }
-        };
-        // It may be the last reference to the bell itself.
-        drop(refused);
+        let mut remote = self.lock();
+        if remote.is_over {
+            return;
+        }
+        remote.queue.push(wakeup);
+        if remote.queue.len() == 1
+            && let Some(sender) = &remote.sender
+        {
+            // It fails only for a loop that is gone, which needs no tasks.
+            let _ = sender.send();
+        }
     }
 
     /// Whom to send to from now on.
