@@ -156,6 +156,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let poll = &mut self.fs_polls[state];
         (poll.interval, poll.since, poll.finding) = (interval, since, Finding::Nothing);
         (poll.seen, poll.change) = (None, None);
+        // The series before needs no pass of closing any more; this one's timer is to be due, and may have to end.
+        poll.is_ending = false;
+        self.slots.unlink::<PHASE>(index);
         self.set_active(index);
         Ok(true)
     }
@@ -196,7 +199,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let poll = &mut self.fs_polls[self.slots[index].state];
         self.timers.heap.remove(poll.timer);
         if poll.look.take().is_some() && poll.under_way == 0 {
-            // It may be due in the pass under way.
+            // It may be due in the pass under way. It is not ending, as it was started.
             self.slots.unlink::<PHASE>(index);
             self.end_series(index);
         }

@@ -153,6 +153,11 @@ impl Told {
         (self.is_calling, self.phase) = (false, None);
     }
 
+    /// Another observer looks on, or nobody.
+    pub(crate) fn forget(&mut self) {
+        *self = Told { phase_under_way: self.phase_under_way, ..Told::default() };
+    }
+
     /// Another run had so many turns meanwhile.
     pub(crate) fn skip(&mut self, turns: u64) {
         self.turn += turns;
@@ -334,8 +339,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Has this observer told what the loop does from now on; `None` for nobody. Within a callback, too: then that one is not told
     /// of. The observer before it comes back.
     pub fn observe(&mut self, observer: Option<Box<dyn Observer<U>>>) -> Option<Box<dyn Observer<U>>> {
-        let phase_under_way = self.turn.told.phase_under_way;
-        self.turn.told = Told { phase_under_way, ..Told::default() };
+        self.turn.told.forget();
+        self.observers = self.observers.wrapping_add(1);
         if observer.is_some() {
             self.poll.care = Care::Look;
             self.kernel.measure_jobs();

@@ -46,7 +46,11 @@ const PENDING_ROUNDS: u8 = 8;
 
 /// How far a run had come when another one began in one of its callbacks.
 #[derive(Debug, Clone, Copy)]
-pub struct Suspended(Turn);
+pub struct Suspended {
+    turn: Turn,
+    /// The observers that had come by then.
+    observers: u32,
+}
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn {
@@ -128,6 +132,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// The error with which the kernel's wait failed for good: EBADF when foreign hands closed the loop's descriptor.
     pub fn end(&mut self) -> Result<bool> {
+        self.flush_writes();
         self.kernel.leave();
         match self.poll.fault.take() {
             Some(error) => Err(error),
@@ -344,15 +349,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let turn = self.turn;
         self.put_back();
         self.turn.told = turn.told;
-        Suspended(turn)
+        Suspended { turn, observers: self.observers }
     }
 
     /// After the inner run has ended: the outer one goes on with the rest of its phase, then of its turn. It is not
     /// stopped any more, since the inner run has taken that to heart.
     pub fn resume(&mut self, outer: Suspended) {
+        // The batch is the inner run's, whose wait is not to be gone on with.
+        self.forget_batch();
         let count = self.turn.count;
-        let mut turn = Turn { stop: false, count, ..outer.0 };
-        turn.told.skip(count.wrapping_sub(outer.0.count));
+        let mut turn = Turn { stop: false, count, ..outer.turn };
+        turn.told.skip(count.wrapping_sub(outer.turn.count));
+        if outer.observers != self.observers {
+            turn.told.forget();
+        }
         self.turn = turn;
         self.heed_observer();
     }
@@ -386,6 +396,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.turn.phase == Phase::Over {
             return;
         }
+        self.flush_writes();
         self.turn.phase = Phase::Over;
         self.turn.told = Told::default();
         self.slots.end_walks();

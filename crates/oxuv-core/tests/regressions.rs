@@ -217,3 +217,51 @@ fn a_run_inside_a_run_lets_the_outer_one_go_on() {
     assert_eq!(core.next(), None);
     assert_eq!(core.end(), Ok(true));
 }
+
+#[test]
+fn a_run_in_whose_callback_another_one_has_ended_all_does_not_wait() {
+    let (sim, mut core) = new(1, Faults::none());
+    let both = [stream(&sim, &mut core), stream(&sim, &mut core)];
+    for (key, peer) in &both {
+        core.read_start(*key).unwrap();
+        peer.send(&sim, b"x").unwrap();
+    }
+    core.begin(Mode::Default);
+    let Some(Event::NeedBuffer { key, .. }) = core.next() else { panic!("there is something to read") };
+    read(&mut core, key).unwrap();
+
+    let outer = core.suspend();
+    core.begin(Mode::Default);
+    let Some(Event::NeedBuffer { key, .. }) = core.next() else { panic!("there is more to read") };
+    read(&mut core, key).unwrap();
+    both.iter().for_each(|(key, _)| core.close(*key).unwrap());
+    assert_eq!(std::iter::from_fn(|| core.next()).count(), 2, "both are closed");
+    assert_eq!(core.end(), Ok(false));
+    core.resume(outer);
+
+    assert_eq!(core.next(), None);
+    assert_eq!(core.end(), Ok(false), "it has not waited for what never comes");
+}
+
+#[test]
+fn a_handle_that_looks_at_a_file_again_is_closed_in_the_pass_that_its_first_looks_would_end_in() {
+    let (sim, mut core) = new(1, Faults::none());
+    let (looker, timer) = (core.fs_poll_init(()).unwrap(), core.timer_init(()).unwrap());
+    core.fs_poll_start(looker, c"/nothing", 1_000_000).unwrap();
+    core.begin(Mode::Once);
+    assert!(matches!(core.next(), Some(Event::FsPoll { .. })));
+    core.fs_poll_stop(looker).unwrap();
+    core.fs_poll_start(looker, c"/nothing", 1_000_000).unwrap();
+    core.close(timer).unwrap();
+    // At the clock's end, everything happens at once.
+    sim.set_time(u64::MAX);
+    core.begin(Mode::Once);
+    assert!(matches!(core.next(), Some(Event::FsPoll { .. })));
+    assert_eq!(core.next(), Some(Event::Closed { key: timer, user: () }));
+    core.close(looker).unwrap();
+    assert_eq!(core.next(), None);
+    core.begin(Mode::Default);
+    assert_eq!(core.next(), Some(Event::Closed { key: looker, user: () }));
+    assert_eq!(core.next(), None);
+    assert_eq!(core.end(), Ok(false));
+}

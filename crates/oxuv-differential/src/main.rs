@@ -42,11 +42,11 @@ struct Outcome {
 impl Both {
     fn run_once(&mut self, program: &Program) -> Outcome {
         let text = program.script();
-        let libuv = self
-            .libuv
-            .run(&text)
-            .unwrap_or_else(|error| panic!("libuv: {error}\nprogram {}:\n{program}", program.seed));
-        let other = self.other.run(&text).unwrap_or_else(|error| vec![Entry::Did(error)]);
+        self.libuv.begin(&text);
+        self.other.begin(&text);
+        let libuv = self.libuv.end();
+        let libuv = libuv.unwrap_or_else(|error| panic!("libuv: {error}\nprogram {}:\n{program}", program.seed));
+        let other = self.other.end().unwrap_or_else(|error| vec![Entry::Did(error)]);
         Outcome { verdict: compare(&libuv, &other), libuv, other }
     }
 

@@ -28,7 +28,7 @@ fn frame() -> String {
     let mut text = "timer guard; prepare before; check after; start before; start after; unref before; unref after\n\
                     on guard: start guard 0\n"
         .to_owned();
-    (1..40).for_each(|nth| text += &format!("on guard {}: stop_loop\n", nth * ROUNDS));
+    (1..40).for_each(|nth| text += &format!("on guard {}: start guard 0; stop_loop\n", nth * ROUNDS));
     text
 }
 

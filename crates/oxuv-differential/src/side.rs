@@ -44,8 +44,8 @@ impl Running {
         Running { child, to, from: BufReader::new(from) }
     }
 
-    fn ask(&mut self, program: &str) -> Option<Vec<Entry>> {
-        self.to.write_all(format!("{program}{END}\n").as_bytes()).ok()?;
+    /// The answer to a program that it was given.
+    fn answer(&mut self) -> Option<Vec<Entry>> {
         let mut trace = Vec::new();
         loop {
             let mut line = String::new();
@@ -65,14 +65,20 @@ impl Side {
         Side { library, running: None }
     }
 
-    /// What comes of a program.
+    /// Begins a program.
+    pub(crate) fn begin(&mut self, program: &str) {
+        let library = self.library.as_ref();
+        let running = self.running.get_or_insert_with(|| Running::new(library));
+        // If it is not there any more, there is no answer.
+        let _ = running.to.write_all(format!("{program}{END}\n").as_bytes());
+    }
+
+    /// What has come of the program.
     ///
     /// # Errors
     /// How the process has ended: it crashed, or the program did not end.
-    pub(crate) fn run(&mut self, program: &str) -> Result<Vec<Entry>, String> {
-        let library = self.library.as_ref();
-        let running = self.running.get_or_insert_with(|| Running::new(library));
-        if let Some(trace) = running.ask(program) {
+    pub(crate) fn end(&mut self) -> Result<Vec<Entry>, String> {
+        if let Some(trace) = self.running.as_mut().and_then(Running::answer) {
             return Ok(trace);
         }
         let ended = self.running.take().map(|mut running| running.child.wait());

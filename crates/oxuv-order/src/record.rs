@@ -46,6 +46,11 @@ struct Known {
     /// It has a socket, or is about to have one.
     is_used: bool,
     is_listening: bool,
+    /// It receives datagrams, or has a peer who refuses them.
+    is_receiving: bool,
+    is_refused: bool,
+    /// It is a pipe that has a name.
+    is_bound: bool,
     is_connecting: bool,
     /// It could not be connected.
     has_failed: bool,
@@ -124,6 +129,13 @@ impl Sense {
             [verb, name] if Kind::named(verb).is_some() => self.life(name) == Life::None,
             ["open" | "listen", name] => is_fresh(name),
             ["pair", one, other] => one != other && is_fresh(one) && is_fresh(other) && self.are_alike(one, other),
+            // Refused when it does not receive, libuv asserts that it does.
+            ["connect", name, "nowhere"] if self.is(name, |known| known.kind.starts_with("udp")) => {
+                self.is(name, |known| known.is_receiving)
+            }
+            ["stop", name] if self.is(name, |known| known.is_refused) => false,
+            // A pipe that is bound is never readable then in libuv, and never writable.
+            ["connect", name, ..] if self.is(name, |known| known.is_bound) => false,
             ["connect", name, "nowhere"] => is_fresh(name),
             ["connect", name, to] => is_fresh(name) && self.life(to) == Life::Open && self.are_alike(name, to),
             ["accept", server, client] => {
@@ -181,7 +193,11 @@ impl Sense {
             [verb, name] if verb == "spawn" || Kind::named(verb).is_some() => *self.known(name) = Known::new(verb),
             ["start", name, _, _] if self.known(name).kind == "fs_poll" => self.known(name).is_used = true,
             ["open", name] => (self.known(name).is_used, self.known(name).has_end) = (true, true),
+            ["bind", name] => self.known(name).is_bound = family(&self.known(name).kind) == "pipe",
             ["listen", name] => (self.known(name).is_used, self.known(name).is_listening) = (true, true),
+            ["receive", name] => self.known(name).is_receiving = true,
+            ["stop", name] => self.known(name).is_receiving = false,
+            ["connect", name, "nowhere"] if self.known(name).is_receiving => self.known(name).is_refused = true,
             ["connect", name, _] => (self.known(name).is_used, self.known(name).is_connecting) = (true, true),
             ["pair", one, other] => (self.known(one).is_used, self.known(other).is_used) = (true, true),
             ["end", name, _] => self.known(name).is_ending = true,

@@ -30,6 +30,7 @@ impl Machine<'_> {
         let (core, model) = (&mut self.core, &mut self.model);
         match action {
             Action::Init(place) => self.init(place),
+            Action::Spawn(place, other, bits) => self.spawn_with(place, other, bits),
             Action::StartTimer(place, timeout, repeat) => {
                 let expected = model.start_timer(place, time, timeout, repeat);
                 same("timer_start", core.timer_start(keys[place], timeout, repeat), expected)
@@ -92,6 +93,7 @@ impl Machine<'_> {
             Action::Pair(one, other) => self.pair(one, other),
             Action::Connect(place, target) => match model.handles[place].kind {
                 Kind::Pipe => self.connect_pipe(place, target),
+                Kind::Udp => self.connect_udp(place, target),
                 _ => self.connect(place, target),
             },
             Action::CloseReset(place) => self.close_reset(place),

@@ -51,6 +51,7 @@ impl Program {
                 (Kind::Tcp | Kind::Pipe, 0) => outside.push(Action::Open(place)),
                 (Kind::Tcp, 1 | 2) => outside.extend([Action::Open(place), Action::Start(place)]),
                 (Kind::Udp, 0 | 1) => outside.push(Action::Start(place)),
+                (Kind::Udp, 2) => outside.push(Action::Connect(place, Target::Served)),
                 (Kind::Signal, _) => outside.push(random_signal(&mut random, place)),
                 (Kind::Poll, _) => outside.push(Action::StartPoll(place, 1)),
                 (Kind::Tty, 0 | 1) => outside.push(Action::Start(place)),
@@ -152,6 +153,9 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
         0..4 => return Action::Init(random.below(kinds.len())),
         4 => return *random.pick(&[Action::StopLoop, Action::UpdateTime, Action::Walk, Action::Fork]).unwrap(),
         5 if own.is_some() => return if random.chance(800) { Action::Leave } else { Action::Fork },
+        6 if own.is_some() && random.chance(250) => {
+            return Action::Run(*random.pick(&[Mode::Default, Mode::Once, Mode::NoWait]).unwrap());
+        }
         6 => return Action::Work(random_time(random)),
         7..10 => return Action::Now(random_outer(random, kinds)),
         10..15 => return Action::Later(random_time(random), random_outer(random, kinds)),
@@ -172,7 +176,10 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             2 => Action::StartTimer(place, random_age(random), random_repeat(random)),
             _ => Action::StartTimer(place, random_time(random), random_repeat(random)),
         },
-        Kind::Process if random.chance(500) => Action::Init(place),
+        Kind::Process if random.chance(300) => Action::Init(place),
+        Kind::Process if random.chance(400) => {
+            Action::Spawn(place, random.below(kinds.len()), *random.pick(&[0, 1, 1, 2, 3]).unwrap())
+        }
         Kind::Process => Action::Stop(place),
         Kind::Poll => Action::StartPoll(place, random.below(8) as u16),
         Kind::None if random.chance(300) => Action::Cancel(random.below(8)),
@@ -218,11 +225,12 @@ fn random_action(random: &mut Random, kinds: &[Kind], own: Option<Place>) -> Act
             26..29 => Action::Connect(place, random_target(random, kinds)),
             _ => Action::Shutdown(place),
         },
-        Kind::Udp => match random.below(10) {
+        Kind::Udp => match random.below(11) {
+            10 => Action::Connect(place, *random.pick(&[Target::Served, Target::Nobody]).unwrap()),
             0 => Action::Bind(place, 5000 + random.below(3) as u16),
             1..4 => Action::Start(place),
-            4..9 => Action::Write(place, random_length(random)),
-            _ => Action::TryWrite(place, random_length(random)),
+            9 => Action::TryWrite(place, random_length(random)),
+            _ => Action::Write(place, random_length(random)),
         },
         Kind::Signal => random_signal(random, place),
         Kind::Async => Action::Now(Outer::SendAsync(place)),

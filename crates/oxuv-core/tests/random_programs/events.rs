@@ -42,7 +42,11 @@ impl Machine<'_> {
         self.take(event, place, phase, time)?;
         // What is written in the callback of a connect may be reported right behind it.
         self.model.turn.last = Some(place).filter(|_| !matches!(event, Event::Connected { .. }));
-        if self.callback(place)? == Flow::Left {
+        self.needs_buffer =
+            matches!(event, Event::NeedBuffer { .. } | Event::NeedDatagramBuffer { .. } | Event::Ready { .. });
+        let flow = self.callback(place)?;
+        self.needs_buffer = false;
+        if flow == Flow::Left {
             return Ok(Flow::Left);
         }
         if let Event::NeedDatagramBuffer { .. } = event {
@@ -169,7 +173,10 @@ impl Machine<'_> {
     fn take_written(&mut self, place: Place, user: u64, result: CoreResult<()>) -> Check {
         let request = self.model.take_write(place, user)?;
         let is_handed_back = self.core.take_buffers().is_some();
-        ensure!(is_handed_back == request.was_kept, "buffers handed back: {is_handed_back}, {request:?}");
+        // What was gathered is kept where the kernel has not taken it.
+        let may_be_kept = request.was_kept || crate::run::gathers(self.program.seed);
+        let is_right = if is_handed_back { may_be_kept } else { !request.was_kept };
+        ensure!(is_right, "buffers handed back: {is_handed_back}, {request:?}");
         if result == Err(Errno::EBADF) && request.has_handle {
             self.note_lost_handle(place);
             return Ok(());

@@ -8,19 +8,28 @@ use oxuv_core::{Alive, CallbackKind, Event, Metrics, ObservedJob, Observer, Phas
 use crate::Check;
 use crate::run::Machine;
 
+/// The callback under way, and when it began.
+type Begun = (Event<u64>, u64);
+
 /// What was told last.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     at: u64,
     turn: u64,
     phase: Option<Phase>,
-    /// The callback under way.
-    under_way: Option<Event<u64>>,
+    under_way: Option<Begun>,
+    /// Those of outer runs, in which others run, and their phases.
+    outer: Vec<(Option<Begun>, Option<Phase>)>,
     waits: u64,
     complaint: Option<String>,
 }
 
 impl Seen {
+    /// That of a callback of the run under way. Those that were under way when this came, it is not told of.
+    fn depth(&self) -> u32 {
+        1 + self.outer.iter().filter(|(callback, _)| callback.is_some()).count() as u32
+    }
+
     /// Something is told of this time.
     fn tell(&mut self, at: u64, is_right: bool, what: &str) {
         if at < self.at || !is_right {
@@ -63,14 +72,15 @@ impl Observer<u64> for Witness {
 
     fn callback_begun(&mut self, event: &Event<u64>, depth: u32, at: u64) {
         let mut seen = self.0.borrow_mut();
-        seen.tell(at, depth == 1, "a callback");
-        seen.under_way = Some(*event);
+        let is_right = depth == seen.depth();
+        seen.tell(at, is_right, "a callback");
+        seen.under_way = Some((*event, at));
     }
 
     fn callback_ended(&mut self, depth: u32, kind: CallbackKind, begun: u64, at: u64) {
         let mut seen = self.0.borrow_mut();
-        let was_told = seen.under_way.take().is_some_and(|event| event.callback_kind() == kind);
-        let is_right = was_told && depth == 1 && begun == seen.at;
+        let told = seen.under_way.take().map(|(event, at)| (event.callback_kind(), at));
+        let is_right = told == Some((kind, begun)) && depth == seen.depth();
         seen.tell(at, is_right, "the end of a callback");
     }
 
@@ -114,15 +124,38 @@ impl Machine<'_> {
         let Some(seen) = &self.seen else { return Ok(()) };
         let mut seen = seen.borrow_mut();
         seen.complaint.take().map_or(Ok(()), Err)?;
-        ensure!(seen.under_way.as_ref() == event, "{event:?} is heard, and an observer told of {:?}", seen.under_way);
+        let told = seen.under_way.as_ref().map(|(told, _)| told);
+        ensure!(told == event, "{event:?} is heard, and an observer told of {told:?}");
         Ok(())
     }
 
+    /// A run begins in the callback under way.
+    pub(crate) fn suspend_seen(&mut self) {
+        if let Some(seen) = &self.seen {
+            let mut seen = seen.borrow_mut();
+            let outer = (seen.under_way.take(), seen.phase.take());
+            seen.outer.push(outer);
+        }
+    }
+
+    /// And has ended.
+    pub(crate) fn resume_seen(&mut self) {
+        if let Some(seen) = &self.seen {
+            let mut seen = seen.borrow_mut();
+            if let Some(outer) = seen.outer.pop() {
+                (seen.under_way, seen.phase) = outer;
+            }
+        }
+    }
+
     /// A run begins, perhaps after one that was left in the middle.
-    pub(crate) fn forget_seen(&mut self) {
+    pub(crate) fn forget_seen(&mut self, is_inner: bool) {
         if let Some(seen) = &self.seen {
             let mut seen = seen.borrow_mut();
             (seen.under_way, seen.phase) = (None, None);
+            if !is_inner {
+                seen.outer.clear();
+            }
         }
     }
 }

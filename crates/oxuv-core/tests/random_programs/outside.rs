@@ -11,7 +11,6 @@ use oxuv_core::{AsyncSender, Errno};
 use crate::Check;
 use crate::files::Watches;
 use crate::model::Model;
-use crate::process::end_child;
 use crate::program::{Outer, Place};
 use crate::signals::Signals;
 use crate::udp::Mail;
@@ -39,6 +38,8 @@ pub(crate) struct Connection {
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
     pub(crate) connections: Vec<Connection>,
+    /// The children that have the other ends of connections, and the numbers of these.
+    pub(crate) ends_of_children: Vec<(i32, usize)>,
     /// Where the listener of each place can be reached.
     pub(crate) addresses: Vec<Option<SocketAddr>>,
     pub(crate) senders: Vec<Option<AsyncSender<Waker>>>,
@@ -146,7 +147,7 @@ impl Outside {
             Outer::Letter(place, length) => self.send_letter(sim, place, length),
             Outer::Raise(number) => self.raise(sim, number),
             Outer::TakeLetters => self.take_letters(sim),
-            Outer::Exit(nth) => end_child(sim, nth),
+            Outer::Exit(nth) => self.end_child(sim, nth),
             Outer::Change(change) => self.change(sim, change),
             Outer::PeerReceive(nth, most) => self.receive(sim, nth, most),
             Outer::PeerShutdown(nth) => self.with(sim, nth, |_, connection| {

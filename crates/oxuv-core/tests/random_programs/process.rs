@@ -1,10 +1,12 @@
 //! Children: each ends once, when the outside says so, and is heard of last in its batch.
 
 use oxuv_core::kernel::{Command, Exit, Texts};
-use oxuv_core::{Errno, Event, Key, Mode, Result as CoreResult, Stdio};
+use oxuv_core::sim::Sim;
+use oxuv_core::{Errno, Event, Key, Kind, Mode, Result as CoreResult, Stdio};
 
 use crate::Check;
-use crate::actions::{is_limit, same};
+use crate::actions::{is_limit, is_stream, same};
+use crate::outside::Outside;
 use crate::program::Place;
 use crate::run::Machine;
 
@@ -13,12 +15,21 @@ fn exit_of(id: i32) -> Exit {
     if id % 3 == 0 { Exit::by_signal(9) } else { Exit::with_code(id) }
 }
 
-/// One of the children that are alive ends.
-pub(crate) fn end_child(sim: &oxuv_core::sim::Sim, nth: usize) {
+/// One of the children that are alive ends: this one.
+fn end_child(sim: &Sim, nth: usize) -> Option<i32> {
     let children = sim.children();
-    if !children.is_empty() {
-        let id = children[nth % children.len()];
-        sim.exit(id, exit_of(id));
+    let id = *children.get(nth % children.len().max(1))?;
+    sim.exit(id, exit_of(id));
+    Some(id)
+}
+
+impl Outside {
+    /// One of the children ends, and with it the ends that it has.
+    pub(crate) fn end_child(&mut self, sim: &Sim, nth: usize) {
+        let Some(ended) = end_child(sim, nth) else { return };
+        for (child, number) in &self.ends_of_children {
+            self.connections[*number].has_ended |= *child == ended;
+        }
     }
 }
 
@@ -39,6 +50,45 @@ impl Machine<'_> {
             Err(error) if is_limit(error) && self.program.faults.no_descriptor > 0 => Ok(None),
             spawned => spawned.map(Some),
         }
+    }
+
+    /// Makes a child that has something of a handle's.
+    pub(crate) fn spawn_with(&mut self, place: Place, other: Place, bits: u16) -> Check {
+        let (handle, stream) = (&self.model.handles[other], &self.model.handles[other].stream);
+        let has_pipe = bits > 0;
+        // One that is connecting, or has failed to, may have a descriptor or none.
+        let is_clear = stream.has_socket || !stream.was_used();
+        let is_taken = self.model.known(place).is_ok() || self.model.handles[place].kind != Kind::Process;
+        if is_taken || has_pipe && (handle.kind != Kind::Pipe || !is_clear) || !has_pipe && !is_stream(handle.kind) {
+            return Ok(());
+        }
+        let (readable, writable) = (bits & 1 != 0, bits & 2 != 0);
+        let stdio =
+            if has_pipe { Stdio::Pipe { key: handle.key, readable, writable } } else { Stdio::Handle(handle.key) };
+        let expected = match (self.model.open(other), stream.has_socket) {
+            (Ok(()), true) if has_pipe => Err(Errno::EBUSY),
+            (Ok(()), false) if !has_pipe => Err(Errno::EINVAL),
+            (open, _) => open,
+        };
+        let (user, key) = (self.model.next_user(place), handle.key);
+        let child = match (self.spawn(user, &[Stdio::Ignore, stdio]), expected) {
+            (Ok(None), _) => return Ok(()),
+            (Ok(Some(child)), Ok(())) => child,
+            (Err(error), Err(expected)) => return same("spawn", error, expected),
+            (got, _) => return Err(format!("spawn is {got:?} where {expected:?} was to be expected")),
+        };
+        self.coverage.note("kinds", Kind::Process.name());
+        self.model.init(place, child);
+        if has_pipe {
+            let peer = self.core.descriptor(key).and_then(|fd| self.sim.peer_of(fd));
+            let id = self.core.process_id(child).map_err(|error| error.to_string())?;
+            let number = self.outside.borrow_mut().add(peer.map_err(|error| error.to_string())?);
+            self.outside.borrow_mut().ends_of_children.push((id, number));
+            let stream = &mut self.model.handles[other].stream;
+            stream.connect();
+            (stream.is_readable, stream.is_writable, stream.connection) = (readable, writable, Some(number));
+        }
+        Ok(())
     }
 
     fn has_ended(&self, place: Place) -> bool {
@@ -84,10 +134,10 @@ impl Machine<'_> {
     pub(crate) fn end_children(&mut self) -> Check {
         self.sim.set_faults(Default::default());
         while !self.sim.children().is_empty() {
-            end_child(&self.sim, 0);
+            self.outside.borrow_mut().end_child(&self.sim, 0);
         }
         let last = self.spawn(u64::MAX, &[]).map_err(|error| format!("the last child: {error}"))?;
-        end_child(&self.sim, 0);
+        self.outside.borrow_mut().end_child(&self.sim, 0);
         if let Some(last) = last {
             same("close", self.core.close(last), Ok(()))?;
             self.core.begin(Mode::Default);

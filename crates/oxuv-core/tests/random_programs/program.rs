@@ -16,6 +16,9 @@ pub(crate) type Place = usize;
 pub(crate) enum Action {
     /// Initialises a handle, if the place has none.
     Init(Place),
+    /// Makes a child that has an end of a new connection, whose other end this pipe gets, readable and writable as these bits say;
+    /// by no bit, a copy of what that handle has.
+    Spawn(Place, Place, u16),
     StartTimer(Place, u64, u64),
     Again(Place),
     SetRepeat(Place, u64),
@@ -67,7 +70,7 @@ pub(crate) enum Action {
     Walk,
     /// Leaves the run from within a callback, as an exception does.
     Leave,
-    /// Runs the loop. Only outside of callbacks.
+    /// Runs the loop, in a callback, too.
     Run(Mode),
     /// Somebody else does something now,
     Now(Outer),

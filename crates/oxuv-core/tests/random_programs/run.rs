@@ -40,6 +40,12 @@ pub(crate) struct Machine<'a> {
     pub(crate) worked: u64,
     /// Callbacks do nothing any more.
     is_ending: bool,
+    /// The runs under way, one in a callback of the other.
+    runs: Vec<Mode>,
+    /// A callback has left a run that was in a callback.
+    is_left: bool,
+    /// This callback is asked for a buffer, or to read: what comes then is of this run.
+    pub(crate) needs_buffer: bool,
     pub(crate) trace: Vec<String>,
     pub(crate) notes: Vec<Note>,
     /// When a signal was last told of: the run, and the polls begun.
@@ -60,6 +66,9 @@ pub(crate) enum Flow {
     Goes,
     Left,
 }
+
+/// A run in a callback of another one.
+pub(crate) const INSIDE: &str = "run inside";
 
 /// Events after which a run is stopped, and those after which it never ends.
 const STOP_AFTER: usize = 60;
@@ -83,6 +92,11 @@ pub(crate) fn run(program: &Program) -> Result<(Trace, Coverage), String> {
     }
 }
 
+/// Whether the loop sends small writes together.
+pub(crate) fn gathers(seed: u64) -> bool {
+    seed % 4 == 1
+}
+
 impl<'a> Machine<'a> {
     fn new(program: &'a Program) -> Self {
         let sim = Sim::new(program.seed, program.faults);
@@ -96,6 +110,9 @@ impl<'a> Machine<'a> {
         sim.serve((Ipv4Addr::LOCALHOST, SERVED).into());
         let mut core =
             Core::new(sim.clone(), Config { grain: program.grain, ..Config::default() }).expect("the grain is not 0");
+        if gathers(program.seed) {
+            core.gather_writes(|bytes| Many(vec![bytes.to_vec()]));
+        }
         let guard = core.async_init(u64::MAX).expect("there is memory");
         core.hide(guard).and_then(|()| core.unreference(guard)).expect("it is there");
         Machine {
@@ -112,6 +129,9 @@ impl<'a> Machine<'a> {
             names: vec![None; program.kinds.len()],
             worked: 0,
             is_ending: false,
+            runs: Vec::new(),
+            is_left: false,
+            needs_buffer: false,
             trace: Vec::new(),
             notes: Vec::new(),
             last_signal: None,
@@ -129,6 +149,7 @@ impl<'a> Machine<'a> {
         }
         self.coverage.note("loops", coverage::grain(grain));
         self.coverage.note("loops", coverage::ring(ring));
+        self.coverage.note("loops", coverage::gathering(gathers(self.program.seed)));
         for fault in Fault::ALL {
             self.coverage.add("faults", fault.name(), self.sim.committed(fault));
         }
@@ -150,7 +171,33 @@ impl<'a> Machine<'a> {
         }
     }
 
-    pub(crate) fn run(&mut self, mode: Mode) -> Check {
+    /// Runs the loop in a callback of another run.
+    fn run_inside(&mut self, mode: Mode) -> Check {
+        self.coverage.note("loops", INSIDE);
+        let (outer, turn) = (self.core.suspend(), self.model.suspend());
+        self.suspend_seen();
+        if self.run(mode)? == Flow::Left {
+            // What has left it, leaves the outer one, too.
+            self.is_left = true;
+            return Ok(());
+        }
+        self.core.resume(outer);
+        self.resume_seen();
+        self.model.resume(turn, self.core.turns());
+        if self.model.may_look() {
+            self.plan_end();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run(&mut self, mode: Mode) -> Result<Flow, String> {
+        self.runs.push(mode);
+        let flow = self.run_to_its_end(mode);
+        self.runs.pop();
+        flow
+    }
+
+    fn run_to_its_end(&mut self, mode: Mode) -> Result<Flow, String> {
         if self.model.may_look() {
             self.plan_end();
         }
@@ -158,7 +205,7 @@ impl<'a> Machine<'a> {
         self.model.end_sending();
         self.model.abandon_run();
         self.end_one_shot();
-        self.forget_seen();
+        self.forget_seen(self.runs.len() > 1);
         let turns = self.core.turns();
         self.core.begin(mode);
         // What the timers that are due by now had kept alive, the model knows.
@@ -181,7 +228,7 @@ impl<'a> Machine<'a> {
                 continue;
             }
             if self.hear(event)? == Flow::Left {
-                return Ok(());
+                return Ok(Flow::Left);
             }
             self.model.note_time(self.core.time())?;
             if events == STOP_AFTER {
@@ -189,7 +236,8 @@ impl<'a> Machine<'a> {
                 self.model.stop = true;
             }
         }
-        self.finish(mode, will_run, was_alive, turns)
+        self.finish(mode, will_run, was_alive, turns)?;
+        Ok(Flow::Goes)
     }
 
     /// A run is over: what it returns, and why it may be over.
@@ -259,6 +307,9 @@ impl<'a> Machine<'a> {
                 return Ok(Flow::Left);
             }
             self.act(action)?;
+            if std::mem::take(&mut self.is_left) {
+                return Ok(Flow::Left);
+            }
         }
         Ok(Flow::Goes)
     }
@@ -269,7 +320,9 @@ impl<'a> Machine<'a> {
         self.note_action(action, &text);
         self.trace.push(text);
         match action {
-            Action::Run(mode) => self.run(mode)?,
+            Action::Run(_) if self.runs.len() > 1 || self.needs_buffer => {}
+            Action::Run(mode) if !self.runs.is_empty() => self.run_inside(mode)?,
+            Action::Run(mode) => drop(self.run(mode)?),
             Action::Now(outer) => self.outside.borrow_mut().act(&self.sim, outer),
             Action::Later(delay, outer) => {
                 let outside = Rc::clone(&self.outside);

@@ -33,7 +33,7 @@ impl Phase {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Turn {
     /// A run is under way, or was left.
     pub(crate) is_running: bool,
@@ -90,6 +90,18 @@ impl Model {
             _ => {}
         }
         self.handles.iter_mut().for_each(|handle| handle.stream.may_be_pending = true);
+    }
+
+    /// A run begins in a callback of this one, and finds what this had moved aside.
+    pub(crate) fn suspend(&mut self) -> Turn {
+        let outer = self.turn.clone();
+        self.abandon_run();
+        Turn { left: Vec::new(), ..outer }
+    }
+
+    /// The run in the callback has ended, `count` polls being begun: the other goes on with the rest of its turn.
+    pub(crate) fn resume(&mut self, outer: Turn, count: u64) {
+        self.turn = Turn { count, known_time: self.turn.known_time, ..outer };
     }
 
     /// The run is over.

@@ -13,7 +13,7 @@ use crate::Check;
 use crate::actions::{is_limit, same, user_of_request};
 use crate::model::{Life, Model};
 use crate::outside::Outside;
-use crate::program::Place;
+use crate::program::{Place, Target as To};
 use crate::run::{Flow, Machine, Pieces};
 use crate::streams::Request;
 
@@ -31,6 +31,10 @@ pub(crate) struct Mail {
     cut_short: Vec<u32>,
     /// The numbers of those that have come to the outside.
     arrived: Vec<u32>,
+    /// It has had a peer, who may refuse.
+    was_connected: bool,
+    /// Some waited when the handle was connected no more: to whom they were to go, nobody knows.
+    are_lost: bool,
     /// Those that were sent to it, and the numbers and lengths of those that wait to be received.
     coming: u32,
     waiting: VecDeque<(u32, usize)>,
@@ -168,6 +172,48 @@ impl Machine<'_> {
         self.note_socket("udp_bind", place, got, self.model.open(place))
     }
 
+    /// Connects to somebody, or to nobody any more.
+    pub(crate) fn connect_udp(&mut self, place: Place, target: To) -> Check {
+        let (key, address) = (self.model.handles[place].key, (target != To::Nobody).then(somebody));
+        let got = self.core.udp_connect(key, address.as_ref());
+        let is_connected = self.model.handles[place].stream.is_connected;
+        let expected = match (self.model.open(place), address, is_connected) {
+            (Ok(()), Some(_), true) => Err(Errno::EISCONN),
+            (Ok(()), None, false) => Err(Errno::ENOTCONN),
+            (open, ..) => open,
+        };
+        self.note_socket("udp_connect", place, got, expected)?;
+        if got.is_ok() {
+            let stream = &mut self.model.handles[place].stream;
+            stream.is_connected = address.is_some();
+            let mail = &mut self.outside.borrow_mut().mail[place];
+            mail.was_connected |= stream.is_connected;
+            mail.are_lost |= !stream.is_connected && !stream.writes.is_empty();
+        }
+        ensure!(
+            self.core.udp_is_connected(key) == self.model.handles[place].stream.is_connected,
+            "it is not connected"
+        );
+        Ok(())
+    }
+
+    fn may_be_refused(&self, place: Place) -> bool {
+        self.program.faults.refuse > 0 && self.outside.borrow().mail[place].was_connected
+    }
+
+    /// To whom a datagram of this length goes: to an address, or to whom the handle is connected to; and what comes of that. Now and
+    /// then it is the wrong one.
+    fn addressee(&self, place: Place, length: usize) -> (Option<SocketAddr>, CoreResult<()>) {
+        let is_connected = self.model.handles[place].stream.is_connected;
+        let is_named = is_connected == (length == 5);
+        let expected = match (is_named, is_connected) {
+            (true, true) => Err(Errno::EISCONN),
+            (false, false) => Err(Errno::EDESTADDRREQ),
+            _ => Ok(()),
+        };
+        (is_named.then(somebody), self.model.open(place).and(expected))
+    }
+
     pub(crate) fn start_receiving(&mut self, place: Place) -> Check {
         let got = self.core.udp_receive_start(self.model.handles[place].key);
         let had_socket = self.model.handles[place].stream.has_socket;
@@ -213,10 +259,12 @@ impl Machine<'_> {
             was_kept = true;
             pieces
         };
-        let (key, to) = (self.model.handles[place].key, Address::from(&somebody()));
-        let got = self.core.udp_send(key, user, Target { address: Some(to.as_ref()), options }, pieces, keep);
+        let (key, (to, expected)) = (self.model.handles[place].key, self.addressee(place, length));
+        let to = to.as_ref().map(Address::from);
+        let target = Target { address: to.as_ref().map(Address::as_ref), options };
+        let got = self.core.udp_send(key, user, target, pieces, keep);
         let answer = got.as_ref().map(|_| ()).map_err(|refused| refused.error);
-        self.note_socket("udp_send", place, answer, self.model.open(place))?;
+        self.note_socket("udp_send", place, answer, expected)?;
         let Ok(handed_back) = got else { return Ok(()) };
         ensure!(handed_back.is_none() == was_kept, "the buffers of a send are kept and handed back, or neither");
         let handle = &mut self.model.handles[place];
@@ -233,8 +281,16 @@ impl Machine<'_> {
 
     pub(crate) fn try_send(&mut self, place: Place, length: usize) -> Check {
         let (number, pieces) = self.next_datagram(place, length);
+        let (to, expected) = self.addressee(place, length);
+        let to = to.as_ref().map(Address::from);
         let handle = &self.model.handles[place];
-        let got = self.core.udp_try_send(handle.key, Some(Address::from(&somebody()).as_ref()), &pieces);
+        let got = self.core.udp_try_send(handle.key, to.as_ref().map(Address::as_ref), &pieces);
+        if expected.is_err() {
+            return same("udp_try_send", got.map(drop), expected);
+        }
+        if got == Err(Errno::ECONNREFUSED) && self.may_be_refused(place) {
+            return Ok(());
+        }
         let is_busy = self.model.open(place).is_ok() && !handle.stream.writes.is_empty();
         let has_socket = is_busy || self.core.udp_descriptor(handle.key).is_ok();
         if has_socket && got == Err(Errno::EAGAIN) {
@@ -246,18 +302,21 @@ impl Machine<'_> {
             ensure!(sent == length + 5, "try_send says {sent} of {length} and 5 bytes");
             self.outside.borrow_mut().mail[place].gone.push(number);
         }
-        self.note_socket("udp_try_send", place, got.map(drop), self.model.open(place))
+        self.note_socket("udp_try_send", place, got.map(drop), expected)
     }
 
     pub(crate) fn take_sent(&mut self, place: Place, user: u64, result: CoreResult<()>) -> Check {
         let request = self.model.take_write(place, user)?;
         let is_handed_back = self.core.take_buffers().is_some();
         ensure!(is_handed_back == request.was_kept, "buffers handed back: {is_handed_back}, {request:?}");
+        let may_be_refused = self.may_be_refused(place);
         let mail = &mut self.outside.borrow_mut().mail[place];
         let last = request.end as u32;
         let numbers = last + 1 - mail.together.get(&last).copied().unwrap_or(1)..=last;
         match result {
             Ok(()) => mail.gone.extend(numbers),
+            Err(Errno::EDESTADDRREQ) if mail.are_lost => mail.cut_short.extend(numbers),
+            Err(Errno::ECONNREFUSED) if may_be_refused => mail.cut_short.extend(numbers),
             Err(Errno::ECANCELED) if self.model.handles[place].life == Life::Closing => {
                 if mail.together.contains_key(&last) {
                     mail.cut_short.extend(numbers);
@@ -292,9 +351,12 @@ impl Machine<'_> {
         match result {
             Err(Errno::ENOBUFS) => ensure!(size == 0, "no buffer where {size} bytes were given"),
             Err(Errno::EINVAL) => ensure!(several && size < DATAGRAM_SIZE, "{size} bytes are no room"),
+            Err(Errno::ECONNREFUSED) if self.may_be_refused(place) => {}
             Err(error) => return Err(format!("receiving fails with {error:?}")),
             Ok(all) if all.is_empty() => {
                 let has_mail = self.outside.borrow().has_mail(place);
+                // It may have been the queue of errors that was looked at.
+                let may_lack = may_lack || self.may_be_refused(place);
                 ensure!(!is_reading || may_lack || !has_mail, "nothing is received where something is");
             }
             Ok(all) => {
