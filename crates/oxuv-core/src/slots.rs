@@ -393,10 +393,15 @@ impl<U: Copy + Default> Slots<U> {
     /// Takes a slot out of its list, if it is in one.
     #[inline]
     pub(crate) fn unlink<const SET: usize>(&mut self, index: u32) {
-        let Link { next, prev } = self[index].links[SET];
-        if next == index {
-            return;
+        let link = self[index].links[SET];
+        if link.next != index {
+            self.take_out::<SET>(index, link);
         }
+    }
+
+    /// Takes a slot with this link out of its list.
+    #[inline]
+    fn take_out<const SET: usize>(&mut self, index: u32, Link { next, prev }: Link) {
         for walk in [Walk::Watchers, Walk::Asyncs, Walk::Handles, Walk::Told] {
             if walk.set() == SET && self.cursors[walk as usize] == index {
                 self.cursors[walk as usize] = next;
@@ -411,7 +416,7 @@ impl<U: Copy + Default> Slots<U> {
     #[inline]
     pub(crate) fn pop_front(&mut self, list: List) -> Option<u32> {
         let first = self.front(list)?;
-        self.unlink::<PHASE>(first);
+        self.take_out::<PHASE>(first, self[first].links[PHASE]);
         Some(first)
     }
 
