@@ -82,8 +82,12 @@ impl Gather {
     /// are told of; in a child of the process that made this; and once the ring has failed.
     #[inline]
     pub fn add(&mut self, fd: &Descriptor, bytes: &[u8], token: u64, flags: SendFlags) -> bool {
+        // A child shares the ring's memory with its parent.
+        if self.forks != fork::forks() {
+            return false;
+        }
         if let Some(told) = self.told {
-            if told < self.sends.len() || self.forks != fork::forks() {
+            if told < self.sends.len() {
                 return false;
             }
             self.sends.clear();
@@ -244,6 +248,22 @@ mod tests {
         gather.send();
         let results: Vec<_> = sent(&mut gather).into_iter().map(|(_, _, result)| result).collect();
         assert_eq!(results, [Err(Errno::EAGAIN), Err(Errno::EPIPE), Ok(3)]);
+        assert_eq!(received(&mut peer), b"abc");
+    }
+
+    #[test]
+    fn a_child_neither_sends_what_its_parent_has_added_nor_adds() {
+        let mut gather = Gather::new().unwrap();
+        let (ours, mut peer) = pair();
+        assert!(gather.add(&ours, b"abc", 1, FLAGS));
+        // As if this were a child.
+        gather.forks = gather.forks.wrapping_add(1);
+        assert!(!gather.add(&ours, b"def", 2, FLAGS));
+        gather.send();
+        assert_eq!(gather.next_sent(), None);
+        gather.forks = gather.forks.wrapping_sub(1);
+        gather.send();
+        assert_eq!(sent(&mut gather), [(1, b"abc".to_vec(), Ok(3))]);
         assert_eq!(received(&mut peer), b"abc");
     }
 
