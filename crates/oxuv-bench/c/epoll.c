@@ -228,6 +228,7 @@ const struct entry workloads[] = {
   {"turn", turn},
   {"async", async},
   {"accept", accept_and_close},
+  {"echo-gathered", echo},
   {"echo-idle", echo},
   {"echo-write", echo},
   {"echo-try", echo},

@@ -11,6 +11,7 @@ const struct entry workloads[] = {
   {"async-coalesced", async_coalesced},
   {"echo-write", echo_write},
   {"echo-try", echo_try},
+  {"echo-gathered", echo_write},
   {"echo-idle", echo_write},
   {"accept", accept_and_close},
   {"pipe-echo", pipe_echo},

@@ -27,6 +27,7 @@ const ON_EPOLL: &[&str] = &[
     "turn",
     "async",
     "accept",
+    "echo-gathered",
     "echo-idle",
     "echo-write",
     "echo-try",
@@ -145,7 +146,7 @@ impl Contestant {
     }
 
     /// Valgrind has no rings.
-    pub(crate) fn runs_under_valgrind(self) -> bool {
-        self != Contestant::MonoioRing
+    pub(crate) fn runs_under_valgrind(self, workload: &Workload) -> bool {
+        self != Contestant::MonoioRing && workload.program != "echo-gathered"
     }
 }

@@ -31,8 +31,9 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program!("async", |_, operations| async_(operations)),
     program!("async-coalesced", |_, operations| async_coalesced(operations)),
     program!("echo-write", |_, _| echo_by_write()),
+    program!("echo-gathered", |_, _| echo_gathered()),
     program!("echo-idle", |_, _| echo_by_write()),
-    program!("echo-try", |_, _| serve(|client, bytes| client.try_write(bytes).map(drop))),
+    program!("echo-try", |_, _| serve(new_loop()?, |client, bytes| client.try_write(bytes).map(drop))),
     program!("accept", |_, operations| accept(operations)),
     program!("pipe-echo", |_, _| sockets::pipe_echo()),
     program!("pipe-pump", |_, operations| sockets::pipe_pump(operations)),
@@ -173,8 +174,7 @@ fn async_coalesced(operations: usize) -> Result<Spent> {
 }
 
 /// Serves clients until the last one hangs up.
-fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<Spent> {
-    let lp = new_loop()?;
+fn serve(lp: Loop, answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<Spent> {
     let server = Tcp::new(&lp)?;
     let clients = Rc::new(Cell::new(0));
     server.bind(ANY_PORT.into())?;
@@ -200,7 +200,15 @@ fn serve(answer: fn(&Tcp, &[u8]) -> Result<()>) -> Result<Spent> {
 }
 
 fn echo_by_write() -> Result<Spent> {
-    serve(|client, bytes| client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent")))
+    serve(new_loop()?, write_back)
+}
+
+fn echo_gathered() -> Result<Spent> {
+    serve(Loop::builder().gather_writes().build()?, write_back)
+}
+
+fn write_back(client: &Tcp, bytes: &[u8]) -> Result<()> {
+    client.write_copy(bytes, |_, written| written.expect("the client reads what it is sent"))
 }
 
 /// Closes each connection as it comes.

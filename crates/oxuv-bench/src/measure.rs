@@ -88,7 +88,7 @@ impl Measurement {
         };
         match (group, workload.counted, workload.with_fewer()) {
             (Group::Instructions, Some(_), _) => of_each(&mut row.cells, &mut |contestant, cell| {
-                if contestant.runs_under_valgrind() {
+                if contestant.runs_under_valgrind(workload) {
                     let profile = callgrind::profile(contestant, &self.programs, workload)?;
                     cell.instructions = Some(profile.instructions());
                     cell.allocations = Some(profile.allocations());

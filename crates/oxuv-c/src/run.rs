@@ -99,8 +99,13 @@ unsafe fn next(loop_: *mut uv_loop_t, run: u32, mode: Mode) -> Option<Event<User
 #[inline]
 unsafe fn call_watcher(user: User) {
     let watcher: *mut uv_watcher_t = user.0.cast();
-    // SAFETY: the handle is valid, and of this layout whatever of the three it is. It is started, so it has a callback.
-    unsafe { (*watcher).watcher_cb.unwrap_unchecked()(watcher) }
+    // SAFETY: the handle is valid, and of this layout whatever of the three it is. It is started, so it has a callback, unless the
+    // program has taken that out of it.
+    unsafe {
+        if let Some(cb) = (*watcher).watcher_cb {
+            cb(watcher);
+        }
+    }
 }
 
 /// Calls the callback of an event.

@@ -112,6 +112,10 @@ pub fn report(runs: &BTreeMap<String, Run>, others: &BTreeMap<String, Run>) -> (
         runs.len(),
         all.len(),
     );
+    let unseen: Vec<_> = runs.iter().filter(|(_, run)| run.left.is_none()).map(|(test, _)| test.as_str()).collect();
+    if !unseen.is_empty() {
+        let _ = writeln!(text, "leaks: not to the end of their process came {}", unseen.join(", "));
+    }
     if let Some(left) = all.iter().find(|left| left.is_blind) {
         let _ = writeln!(text, "leaks: memory out of reach was not looked for: {}", left.report.trim());
     }

@@ -22,6 +22,9 @@ use crate::{about, run_tool};
 /// What a test has of our own environment: whether files are done by a ring.
 const RINGS: &str = "UV_USE_IO_URING";
 
+/// So many times as much time for a test whose time was up.
+const MORE_PATIENCE: u32 = 4;
+
 /// Makes the network of a test.
 const NETWORK: &str = include_str!("network.sh");
 
@@ -101,9 +104,19 @@ fn in_network(place: &Place) -> Command {
 }
 
 impl Runner<'_> {
-    /// Runs the test up to so many times, until it passes.
+    /// Runs the test up to so many times, until it passes. One whose time is up is first given much more of it: that is enough for
+    /// one that was slow on a busy machine, and not for one that hangs. With LeakSanitizer, for which a child may wait for ever, it is
+    /// only tried again.
     pub fn run_up_to(&self, test: &str, tries: u32) -> Result<Run, String> {
         let mut run = self.run(test)?;
+        if run.outcome == Outcome::Timeout {
+            let patience = if self.leaks { self.patience } else { self.patience.saturating_mul(MORE_PATIENCE) };
+            println!(
+                "{test}: its time was up after {:.0} s; once more, with patience {patience}",
+                run.took.as_secs_f64()
+            );
+            run = Runner { patience, user: self.user.clone(), ..*self }.run(test)?;
+        }
         for _ in 1..tries {
             if run.outcome.rank() > 0 {
                 break;

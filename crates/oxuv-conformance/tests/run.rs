@@ -93,6 +93,20 @@ fn a_flaky_test_is_tried_until_it_passes() {
 }
 
 #[test]
+fn a_test_whose_time_is_up_gets_more_of_it_once() {
+    let place = place("slow");
+    let script = r##"
+        echo x >>"$0.tries"
+        if [ "$UV_TEST_TIMEOUT_MULTIPLIER" -ge "$(cat "$0.needed")" ]; then echo "ok 1 - $1"; else echo "not ok 1 - $1"; echo "# timeout"; fi"##;
+    let program = program(&place, script);
+    for (needed, outcome) in [("1", Outcome::Pass), ("4", Outcome::Pass), ("99", Outcome::Timeout)] {
+        fs::write(program.with_extension("needed"), needed).unwrap();
+        assert_eq!(runner(&place, &program).run_up_to("slow", 1).unwrap().outcome, outcome);
+    }
+    assert_eq!(fs::read_to_string(program.with_extension("tries")).unwrap().lines().count(), 1 + 2 + 2);
+}
+
+#[test]
 fn a_test_as_root_gets_a_network_and_names_of_its_own() {
     let place = place("network");
     if !can_isolate(&place) {

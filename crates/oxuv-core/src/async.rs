@@ -144,6 +144,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn async_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
         let state = self.mailbox.states.insert(Some(Shared::new(AtomicU32::new(0))?))?;
+        self.kernel.expect_wakes();
         let key = self.add_handle(Kind::Async, state, user);
         self.slots.insert_at_walk::<PHASE>(Walk::Asyncs, List::Async, key.index);
         self.set_active(key.index);

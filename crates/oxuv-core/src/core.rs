@@ -8,6 +8,7 @@ use oxuv_os::{Errno, Result};
 use crate::async_::Mailbox;
 use crate::fs_event::Changes;
 use crate::fs_poll::FsPoll;
+use crate::gather::Gathering;
 use crate::job::Jobs;
 use crate::kernel::Kernel;
 use crate::metrics::Counts;
@@ -85,6 +86,7 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) mailbox: Mailbox<K::Waker>,
     /// What was kept of the write or send that was last reported.
     pub(crate) spent: Option<B>,
+    pub(crate) gathering: Gathering<B>,
     pub(crate) jobs: Jobs<U, K::Job>,
     pub(crate) changes: Changes<K::Fd>,
     pub(crate) fs_polls: Slab<FsPoll>,
@@ -130,6 +132,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             watches: Watches::default(),
             mailbox,
             spent: None,
+            gathering: Gathering::default(),
             jobs: Jobs::default(),
             changes: Changes::default(),
             fs_polls: Slab::new(),

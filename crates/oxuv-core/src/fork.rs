@@ -25,6 +25,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.forget_batch();
         self.watch_anew();
         if is_child {
+            self.lose_gathered();
             self.mailbox.forget_sends();
             self.forget_caught();
             // No SIGCHLD will come of them, nor does one that was forgotten.

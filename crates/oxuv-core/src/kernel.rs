@@ -109,6 +109,17 @@ pub trait Wake: Send + Sync + 'static {
     fn wake(&self);
 }
 
+/// What became of bytes that were given to [`Kernel::gather`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gathered<'a> {
+    /// What they were given with.
+    pub token: u64,
+    /// All of them.
+    pub bytes: &'a [u8],
+    /// How many were sent, or why none: as [`Kernel::send`].
+    pub result: Result<usize>,
+}
+
 /// An operating system as the core sees it; the contract stands at the top of this module.
 pub trait Kernel {
     /// An owned descriptor.
@@ -125,6 +136,10 @@ pub trait Kernel {
 
     /// A waker, to be handed to other threads.
     fn waker(&self) -> Self::Waker;
+
+    /// From now on others may have a waker, and use it.
+    #[inline]
+    fn expect_wakes(&mut self) {}
 
     /// Leaves a descriptor open, for somebody else to close.
     fn let_go(fd: Self::Fd);
@@ -239,6 +254,24 @@ pub trait Kernel {
     /// # Errors
     /// EAGAIN when it takes nothing now; EPIPE, ECONNRESET and other failures of the connection.
     fn send(&mut self, fd: &Self::Fd, buf: &[u8]) -> Result<usize>;
+
+    /// Takes a copy of these bytes, to be sent to the socket by the next [`Kernel::send_gathered`]; those to one socket are one at a
+    /// time. False if there is no room, or if this kernel does not do that.
+    #[inline]
+    fn gather(&mut self, fd: &Self::Fd, bytes: &[u8], token: u64) -> bool {
+        let _ = (fd, bytes, token);
+        false
+    }
+
+    /// Sends all that was gathered. The sockets are open still.
+    #[inline]
+    fn send_gathered(&mut self) {}
+
+    /// The next of the results of that.
+    #[inline]
+    fn next_gathered(&mut self) -> Option<Gathered<'_>> {
+        None
+    }
 
     /// Sends as much of the buffers, at most 1024, as the socket takes.
     ///

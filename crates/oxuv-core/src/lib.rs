@@ -40,6 +40,9 @@ mod fs_event_tree;
 mod fs_poll;
 #[cfg(test)]
 mod fs_poll_tests;
+mod gather;
+#[cfg(test)]
+mod gather_tests;
 mod handle;
 mod heap;
 mod job;

@@ -1,5 +1,7 @@
 //! The kernel that everybody has: Linux, by way of `oxuv-os`.
 
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod work;
 
 use std::collections::VecDeque;
@@ -11,6 +13,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use oxuv_os::epoll::Event;
 use oxuv_os::fork::{self, Process};
+use oxuv_os::gather::Gather;
 use oxuv_os::net::{self, SendFlags};
 use oxuv_os::process::{self, Child};
 use oxuv_os::signal::Signals;
@@ -30,11 +33,12 @@ pub use crate::pool::PoolOf;
 
 use crate::fs_poll::Look;
 use crate::kernel::{
-    Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only,
-    Queue, Readiness, Ready, Received, Room, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
+    Abilities, BATCH, Batch, BindFlags, Command, Datagram, Exit, Finished, Gathered, Job, Keepalive, Kernel, Listing,
+    Name, Only, Queue, Readiness, Ready, Received, Room, Slot, UdpBindFlags, UdpOption, WAKE, Wake, Watching,
 };
 use crate::pool::{Counter, Lane, Pool, Rest, Ticket};
-use crate::ring::RingJobs;
+use crate::ring::{RingJobs, environment_allows};
+use work::Way;
 
 /// The Linux [`Kernel`]: an epoll instance, an eventfd to wake it, a spare descriptor, and a ring for files.
 pub struct Linux<J: Job = Box<dyn Job>> {
@@ -43,12 +47,13 @@ pub struct Linux<J: Job = Box<dyn Job>> {
     events: Vec<Event>,
     spare: Spare,
     send_flags: SendFlags,
-    /// Its waits are of another kind than usual: they block SIGPROF, or the clock is one for tests.
-    waits_otherwise: bool,
+    way: Way,
     /// What the clock for tests says, in nanoseconds; 0 is that there is none.
     test_time: u64,
     jobs: Counter<J>,
     ring: RingJobs<J>,
+    /// For small sends, if the front wants that.
+    gather: Option<Gather>,
     /// Made at first use.
     signals: Option<Signals>,
     /// The process that all this belongs to.
@@ -104,8 +109,8 @@ impl<J: Job> Linux<J> {
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
         let (jobs, ring, process) = (Counter::new(pool), RingJobs::default(), Process::current());
-        let (waits_otherwise, test_time, signals) = (false, 0, None);
-        Ok(Linux { epoll, waker, events, spare, send_flags, waits_otherwise, test_time, jobs, ring, signals, process })
+        let (way, test_time, signals, gather) = (Way::Usual, 0, None, None);
+        Ok(Linux { epoll, waker, events, spare, send_flags, way, test_time, jobs, ring, gather, signals, process })
     }
 
     /// Whether operations on files that are submitted from now on are done by io_uring, where that can be had, or all by the
@@ -113,6 +118,14 @@ impl<J: Job> Linux<J> {
     #[doc(alias = "UV_LOOP_USE_IO_URING_SQPOLL")]
     pub fn use_ring(&mut self, on: bool) {
         self.ring.use_it(on);
+    }
+
+    /// Has [`Kernel::gather`] take what is to be sent, if there can be a ring and the environment's `UV_USE_IO_URING` has nothing
+    /// against it.
+    pub fn gather_sends(&mut self) {
+        if environment_allows() != Some(false) {
+            self.gather = Gather::new().ok();
+        }
     }
 
     /// Whether there is a ring for operations on files; it is made when the first is submitted.
@@ -123,13 +136,15 @@ impl<J: Job> Linux<J> {
     /// Blocks SIGPROF during each wait from now on: a profiler need not interrupt a thread that does nothing.
     #[doc(alias = "UV_LOOP_BLOCK_SIGNAL")]
     pub fn block_sigprof(&mut self) {
-        self.waits_otherwise = true;
+        if self.way != Way::ByTestClock {
+            self.way = Way::WithoutSigprof;
+        }
     }
 
     /// Has a clock for tests from now on. It stands still but for two things: a wait that finds nothing to do takes no time, and
     /// the clock is then at its end; and [`Linux::advance`].
     pub fn use_test_clock(&mut self) {
-        self.waits_otherwise = true;
+        self.way = Way::ByTestClock;
         self.test_time = self.test_time.max(TEST_BEGIN);
     }
 
@@ -177,6 +192,10 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         self.waker.clone()
     }
 
+    fn expect_wakes(&mut self) {
+        self.be_reached();
+    }
+
     fn let_go(fd: Descriptor) {
         std::mem::forget(fd);
     }
@@ -187,6 +206,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     }
 
     fn watch(&mut self, number: i32, token: u64, interest: Readiness, known: bool) -> Result<()> {
+        self.be_reached();
         self.epoll.set(number, token, EventFlags::from_bits_retain(interest.bits().into()), known)
     }
 
@@ -296,6 +316,23 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     #[inline(always)]
     fn send(&mut self, fd: &Descriptor, buf: &[u8]) -> Result<usize> {
         net::send(fd, buf, self.send_flags)
+    }
+
+    #[inline]
+    fn gather(&mut self, fd: &Descriptor, bytes: &[u8], token: u64) -> bool {
+        self.gather.as_mut().is_some_and(|gather| gather.add(fd, bytes, token, self.send_flags))
+    }
+
+    fn send_gathered(&mut self) {
+        if let Some(gather) = &mut self.gather {
+            gather.send();
+        }
+    }
+
+    #[inline]
+    fn next_gathered(&mut self) -> Option<Gathered<'_>> {
+        let (token, bytes, result) = self.gather.as_mut()?.next_sent()?;
+        Some(Gathered { token, bytes, result })
     }
 
     #[inline(always)] // As `send`.
@@ -531,6 +568,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     }
 
     fn watch_signal(&mut self, number: i32, how: Watching) -> Result<()> {
+        self.be_reached();
         let signals = match &mut self.signals {
             Some(signals) => signals,
             none => none.insert(Signals::new(&self.waker.0)?),
@@ -552,6 +590,7 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         self.epoll.renew()?;
         self.epoll.set(self.waker.0.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
         self.events.clear();
+        self.be_reached();
         let process = Process::current();
         let is_child = std::mem::replace(&mut self.process, process) != process;
         if is_child {
@@ -560,6 +599,9 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
             }
             self.jobs.lose();
             self.ring.lose();
+            if self.gather.is_some() {
+                self.gather = Gather::new().ok();
+            }
         } else {
             self.ring.watch(&self.epoll)?;
             // What had been written to the one before.

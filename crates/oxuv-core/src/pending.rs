@@ -129,6 +129,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn begin_pending(&mut self) -> bool {
         let has_some = self.pending.fed > 0;
         if has_some {
+            self.flush_writes();
             self.pending.begin_round();
         }
         has_some

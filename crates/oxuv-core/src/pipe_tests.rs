@@ -213,3 +213,27 @@ fn names_are_connected_to_and_refusals_are_told_later() {
     assert!(told.contains(&Event::Connected { key: late, user: 8, result: Err(Errno::ENOENT) }), "{told:?}");
     drop(sim);
 }
+
+#[test]
+fn a_pipe_for_handles_that_is_closed_when_it_is_asked_for_memory_reads_nothing() {
+    let (mut core, sim) = new_core(1, Faults::none());
+    let (from, to) = pair(&mut core, &sim);
+    core.read_start(to).unwrap();
+    core.write(from, 0, One(vec![1]), |kept| kept).unwrap();
+    core.begin(Mode::Default);
+    let mut closed = false;
+    while let Some(event) = core.next() {
+        match event {
+            Event::NeedBuffer { key, .. } => {
+                core.close(key).unwrap();
+                let mut buf = [MaybeUninit::uninit(); 8];
+                assert_eq!(core.read_into(key, &mut buf).map(|bytes| bytes.len()), Ok(0));
+                assert_eq!(core.pending_handles(key), 0);
+                core.close(from).unwrap();
+            }
+            Event::Closed { key, .. } => closed |= key == to,
+            _ => {}
+        }
+    }
+    assert!(closed);
+}

@@ -84,6 +84,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline(always)] // As `poll`.
     fn wait_for_some(&mut self, timeout: Option<u64>) -> bool {
+        self.flush_writes();
         self.sync();
         self.poll.batches = BATCHES;
         if self.poll.care != Care::None {
@@ -237,6 +238,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             return false;
         }
         self.poll.batches -= 1;
+        self.flush_writes();
         self.poll.deadline = Some(0);
         self.wait(Some(0));
         self.poll.len > 0

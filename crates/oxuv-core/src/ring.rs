@@ -200,24 +200,16 @@ impl<J: Job> RingJobs<J> {
             return Err(job);
         }
         let Some(operation) = job.operation() else { return Err(job) };
-        if way == Way::Fastest && !operation.is_quick() {
+        let is_for_a_thread = way == Way::Fastest && !operation.is_quick();
+        if is_for_a_thread || ring.reserve(&operation).is_err() {
             job.take_back(operation);
             return Err(job);
         }
-        let mut given = Some((operation, (request, job)));
-        match (ring.submit(&mut given), given) {
-            (Ok(Name { index, generation }), _) => {
-                if let Some(times) = &mut self.times {
-                    times.queued(request);
-                }
-                Ok(Ticket { index: index | RINGS, generation })
-            }
-            (Err(_), Some((operation, (_, mut job)))) => {
-                job.take_back(operation);
-                Err(job)
-            }
-            (Err(_), None) => unreachable!("what is not taken is left"),
+        let Name { index, generation } = ring.submit(operation, (request, job));
+        if let Some(times) = &mut self.times {
+            times.queued(request);
         }
+        Ok(Ticket { index: index | RINGS, generation })
     }
 
     /// Takes a job back. True if it is there at once, to be collected.
@@ -368,7 +360,7 @@ fn returned<J: Job>(Done { value: (request, mut job), operation, outcome }: Done
 }
 
 /// What the environment's `UV_USE_IO_URING` says: yes if it is a positive number. `None` if it is not there.
-fn environment_allows() -> Option<bool> {
+pub(crate) fn environment_allows() -> Option<bool> {
     env::copy(c"UV_USE_IO_URING", &mut [0; 16]).map(is_positive)
 }
 

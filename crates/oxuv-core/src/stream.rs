@@ -455,6 +455,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Stops everything about a stream that is being closed, and closes its descriptor.
     pub(crate) fn close_stream(&mut self, index: u32) {
+        self.flush_writes();
         let Slot { kind, state, .. } = self.slots[index];
         let stream = &mut self.streams[state];
         // As `forget`.

@@ -132,6 +132,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// The error with which the kernel's wait failed for good: EBADF when foreign hands closed the loop's descriptor.
     pub fn end(&mut self) -> Result<bool> {
+        self.flush_writes();
         self.kernel.leave();
         match self.poll.fault.take() {
             Some(error) => Err(error),
@@ -395,6 +396,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.turn.phase == Phase::Over {
             return;
         }
+        self.flush_writes();
         self.turn.phase = Phase::Over;
         self.turn.told = Told::default();
         self.slots.end_walks();

@@ -321,6 +321,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         count: usize,
         get: impl Fn(usize) -> Result<(T, Option<A>)>,
     ) -> Result<usize> {
+        // What does not fit into the first batch is looked at twice.
+        match count {
+            0..=MOST => self.try_send_batches::<MOST, T, A>(key, count, get),
+            _ => self.try_send_batches::<{ 2 * MOST }, T, A>(key, count, get),
+        }
+    }
+
+    /// The same, so many in a batch.
+    fn try_send_batches<const N: usize, T: Buffers, A: AsAddress>(
+        &mut self,
+        key: Key,
+        count: usize,
+        get: impl Fn(usize) -> Result<(T, Option<A>)>,
+    ) -> Result<usize> {
         let index = self.open_handle(key, Kind::Udp)?;
         let state = self.slots[index].state;
         let checked = |udp: &Udp<K::Fd, U, B>, nth| {
@@ -328,11 +342,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             udp.check_send(to.as_ref().map(A::as_address), &buffers).map(|_| (buffers, to))
         };
         // Those of the first batch are checked when it is made.
-        (MOST..count).try_for_each(|nth| checked(&self.udps[state], nth).map(drop))?;
+        (N..count).try_for_each(|nth| checked(&self.udps[state], nth).map(drop))?;
         let mut sent = 0;
         loop {
             // Where they are made they stay. What there is none of is no datagram to be sent.
-            let mut batch = [const { Err(Errno::EINVAL) }; MOST];
+            let mut batch = [const { Err(Errno::EINVAL) }; N];
             for (place, nth) in batch.iter_mut().zip(sent..count) {
                 *place = Ok(checked(&self.udps[state], nth)?);
             }

@@ -111,6 +111,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Ok(checked) => checked,
             Err(error) => return Err(Refused { error, given: buffers }),
         };
+        if self.gathering.is_on() && self.gather(key, state, user, &buffers) {
+            return Ok(Progress::Sent(buffers));
+        }
         let stream = &mut self.streams[state];
         let mut sent = 0;
         if let (true, Some(fd)) = (stream.sends_at_once(), &stream.fd) {
@@ -182,6 +185,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_try_write")]
     #[inline(always)] // Its result would go through memory.
     pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
+        self.flush_writes();
         let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
         let stream = &mut self.streams[state];
         if stream.queued != 0 || stream.is(StreamFlags::CONNECTING) {
@@ -219,6 +223,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// closing.
     #[doc(alias = "uv_shutdown")]
     pub fn shutdown(&mut self, key: Key, user: U) -> Result<()> {
+        self.flush_writes();
         let index = self.slots.find_stream(key)?;
         let state = self.slots[index].state;
         let stream = &mut self.streams[state];
@@ -302,6 +307,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.step.stage = Stage::None;
             return None;
         }
+        self.flush_writes();
         if !self.streams[self.step.state].writes.is_empty() {
             self.send_queued(self.step.key.index);
         }

@@ -271,7 +271,7 @@ fn a_script_that_listens_to_the_signal_goes_on() {
          setImmediate(() => console.log('ready'));\n",
     );
     assert_eq!(status.code(), Some(7), "{errors}");
-    assert!(errors.starts_with("oxuv: the loop is alive because of 1 handles and requests\n"), "{errors}");
+    assert!(errors.starts_with("oxuv: the loop is alive because of 1 handle or request\n"), "{errors}");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn what_an_exit_leaves_behind_is_named() {
     assert_eq!(output.status.code(), Some(3));
     let errors = String::from_utf8(output.stderr).unwrap();
     let begin = format!(
-        "oxuv: process.exit() while the loop is alive because of 1 handles and requests\n\
+        "oxuv: process.exit() while the loop is alive because of 1 handle or request\n\
          oxuv:   immediate: due now, from {}:2:",
         script.display()
     );
@@ -331,7 +331,7 @@ fn workers_are_asked_too() {
          else require('worker_threads').parentPort.postMessage(1);\n\
          setTimeout(() => {}, 100000);\n",
     );
-    let worker = errors.find("oxuv: worker 1 is alive because of 1 handles and requests\n").unwrap_or_else(|| {
+    let worker = errors.find("oxuv: worker 1 is alive because of 1 handle or request\n").unwrap_or_else(|| {
         panic!("{errors}");
     });
     assert!(errors[worker..].contains(&format!("from {}:4:", script.display())), "{errors}");

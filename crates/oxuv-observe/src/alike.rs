@@ -24,6 +24,11 @@ pub fn group_alike(lines: &[String]) -> Vec<String> {
     told
 }
 
+/// How many handles and requests there are, in words.
+pub fn how_many_keepers(count: usize) -> String {
+    if count == 1 { "1 handle or request".to_owned() } else { format!("{count} handles and requests") }
+}
+
 /// What a line has in common with those that are like it: all but the figures before its origin.
 fn likeness(line: &str) -> String {
     let (what, origin) = line.split_at(line.find(", from ").unwrap_or(line.len()));

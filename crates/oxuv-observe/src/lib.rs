@@ -21,7 +21,7 @@ mod trace;
 pub mod view;
 mod watchdog;
 
-pub use alike::group_alike;
+pub use alike::{group_alike, how_many_keepers};
 pub use inquiry::Inquiry;
 pub use numbers::{Delays, Numbers, OfKind};
 pub use recorder::{NoOrigins, Origins, observer};

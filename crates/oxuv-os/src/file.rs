@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, IoSlice, Write as _};
+use std::os::fd::AsFd;
 use std::path::Path;
 
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, tell};
 use rustix::io::{Errno as Raw, read as raw_read, write as raw_write, writev};
-
 use rustix::process::{Resource, getrlimit};
 
 use crate::{Descriptor, Errno, Result, Room};
@@ -73,6 +74,21 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         check_size(bytes.len() as u64)?;
     }
     file.write_all(bytes)
+}
+
+/// Writes all of this to standard error, which may be a file.
+///
+/// # Errors
+/// Those of writing; EFBIG, of which nothing is written, beyond the limit of a file's size, without the signal SIGXFSZ.
+pub fn write_to_standard_error(bytes: &[u8]) -> io::Result<()> {
+    let mut error = io::stderr().lock();
+    let fd = error.as_fd();
+    let found = fstat(fd)?;
+    if FileType::from_raw_mode(found.st_mode).is_file() {
+        let at = if fcntl_getfl(fd)?.contains(OFlags::APPEND) { found.st_size as u64 } else { tell(fd)? };
+        check_size(at.saturating_add(bytes.len() as u64))?;
+    }
+    error.write_all(bytes)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod errno_names;
 pub mod file;
 pub mod fork;
 pub mod fs;
+pub mod gather;
 pub mod inotify;
 pub mod interface;
 mod journal;

@@ -10,12 +10,22 @@ pub use std::{
 
 #[cfg(loom)]
 pub use {
+    crate::thread_local_tried as thread_local,
     loom::cell::UnsafeCell,
     loom::sync::{Mutex, MutexGuard, atomic},
     loom::thread::yield_now,
-    loom::thread_local,
+    loom::thread_local as thread_local_of_loom,
     tried::{Condvar, Thread},
 };
+
+/// As the standard library's `thread_local`. That the value is a constant is nothing to loom.
+#[cfg(loom)]
+#[macro_export]
+macro_rules! thread_local_tried {
+    ($($(#[$meta:meta])* static $name:ident: $kind:ty = const $init:block;)+) => {
+        $crate::sync::thread_local_of_loom! { $($(#[$meta])* static $name: $kind = $init;)+ }
+    };
+}
 
 /// Memory that its users keep in order themselves. loom sees whether they do.
 #[cfg(not(loom))]

@@ -38,7 +38,7 @@ use crate::{LoopRef, Result};
 pub use oxuv_core::{Alive as Keeper, CallbackKind, Doing, Metrics, Why};
 pub use oxuv_observe::{
     Delays, Inquiry, Numbers, OfKind, Pulse, Settings, SlowCallback, Stuck, Trace, Watchdog, group_alike,
-    path_for_process, view,
+    how_many_keepers, path_for_process, view,
 };
 
 /// Something that keeps a loop from ending.

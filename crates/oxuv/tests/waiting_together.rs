@@ -2,9 +2,13 @@
 
 mod common;
 
-use std::future::Future;
+use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
 use std::io::{Read, Write};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use common::poll_once;
@@ -245,5 +249,66 @@ fn two_that_read_a_descriptor_share_what_comes() {
         let tasks = tasks.await;
         theirs.write_all(b"abcdef").unwrap();
         assert_eq!(both(tasks).await, [3, 3]);
+    });
+}
+
+#[test]
+fn a_task_that_polled_by_hand_and_has_ended_leaves_the_next_in_its_place_alone() {
+    block_on(async {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let ours = Rc::new(ours);
+        let polled = Rc::clone(&ours);
+        let first = spawn_local(poll_fn(move |context| {
+            assert!(polled.poll_read(context, &mut [0]).is_pending());
+            Poll::Ready(())
+        }));
+        first.await.unwrap();
+        let polls = Rc::new(Cell::new(0));
+        let waker = Rc::new(RefCell::new(None));
+        let (count, kept) = (Rc::clone(&polls), Rc::clone(&waker));
+        let second = spawn_local(poll_fn(move |context| {
+            count.set(count.get() + 1);
+            kept.replace(Some(context.waker().clone()));
+            Poll::<()>::Pending
+        }));
+        yield_now().await;
+        theirs.write_all(b"x").await.unwrap();
+        ours.readable().await.unwrap();
+        yield_now().await;
+        assert_eq!(polls.get(), 1);
+        let waker: Waker = waker.take().unwrap();
+        waker.wake();
+        yield_now().await;
+        assert_eq!(polls.get(), 2);
+        second.abort();
+    });
+}
+
+#[test]
+fn who_polls_with_another_waker_than_that_of_its_task_is_woken_by_that() {
+    #[derive(Default)]
+    struct Counts(AtomicUsize);
+    impl Wake for Counts {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+
+    block_on(async {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let ours = Rc::new(ours);
+        let (wakes, polls) = (Arc::new(Counts::default()), Rc::new(Cell::new(0)));
+        let (waker, polled, count) = (Waker::from(Arc::clone(&wakes)), Rc::clone(&ours), Rc::clone(&polls));
+        let task = spawn_local(poll_fn(move |_| {
+            count.set(count.get() + 1);
+            assert!(polled.poll_read(&mut Context::from_waker(&waker), &mut [0]).is_pending());
+            Poll::<()>::Pending
+        }));
+        yield_now().await;
+        theirs.write_all(b"x").await.unwrap();
+        ours.readable().await.unwrap();
+        yield_now().await;
+        assert_eq!((wakes.0.load(SeqCst), polls.get()), (1, 1));
+        task.abort();
     });
 }

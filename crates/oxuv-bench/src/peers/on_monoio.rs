@@ -11,6 +11,7 @@ use crate::program::{LITTLE_ROOM, Program, ROOM, Spent, standard_input, std_list
 
 pub(crate) const ON_RING: &[Program] = &[
     ("echo-write", |connections, _| echo(ring()?, connections, ROOM)),
+    ("echo-gathered", |connections, _| echo(ring()?, connections, ROOM)),
     ("echo-idle", |connections, _| echo(ring()?, connections, LITTLE_ROOM)),
     ("accept", |_, operations| accept(ring()?, operations)),
     ("pipe-echo", |_, _| pipe_echo(ring()?)),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use oxuv_core::Why;
 use oxuv_core::kernel::{Kernel as _, Wake};
-use oxuv_observe::{Inquiry, Pulse, group_alike};
+use oxuv_observe::{Inquiry, Pulse, group_alike, how_many_keepers};
 use oxuv_os::clock;
 
 use super::say;
@@ -59,7 +59,7 @@ impl Asked {
 pub(super) unsafe fn add_loop(core: *mut Loop, pulse: Pulse) -> Option<Inquiry> {
     let inquiry = Inquiry::new(|why, keepers| {
         let is = if why == Why::Alive { "is alive" } else { "cannot be closed" };
-        say(format_args!("the loop {is} because of {} handles and requests", keepers.len()));
+        say(format_args!("the loop {is} because of {}", how_many_keepers(keepers.len())));
         group_alike(&keepers).iter().for_each(|keeper| say(format_args!("  {keeper}")));
     });
     // SAFETY: says the caller.

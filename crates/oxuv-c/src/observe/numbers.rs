@@ -1,7 +1,6 @@
 //! What the loops have counted, in a file.
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, PoisonError};
 
@@ -60,7 +59,7 @@ pub(super) fn write() {
     let text = Numbers::prometheus_of(loops);
     let written = match path {
         Some(path) => file::write_whole(path, text.as_bytes()),
-        None => io::stderr().write_all(text.as_bytes()),
+        None => file::write_to_standard_error(text.as_bytes()),
     };
     if let Err(error) = written {
         let path = path.as_deref().unwrap_or(Path::new("-")).display();

@@ -224,6 +224,7 @@ static void use_child(void) {
   options.stdio_count = 2;
   options.exit_cb = on_exit_of_child;
   if (failed("uv_spawn", uv_spawn(&loop, &process, &options)) ||
+      failed("uv_process_kill", uv_process_kill(&process, 0)) ||
       failed("uv_read_start", uv_read_start((uv_stream_t*) &child_out, alloc, on_answer)))
     done(CHILD);
   else
@@ -279,7 +280,7 @@ static void use_udp(void) {
 /* Files, one step after the other, each whatever became of the one before. */
 
 static uv_fs_t fs;
-static uv_file file = -1;
+static uv_file file = -1, sink = -1;
 static int step;
 static char path[64], copy[64], halves[2][4];
 
@@ -305,7 +306,11 @@ static int begin_step(void) {
     case 12: return uv_fs_utime(&loop, &fs, path, 1, 2, next_step);
     case 13: return uv_fs_rename(&loop, &fs, path, copy, next_step);
     case 14: return uv_fs_realpath(&loop, &fs, directory, next_step);
-    case 15: return file < 0 ? UV_EBADF : uv_fs_close(&loop, &fs, file, next_step);
+    /* To one that is only added to, by other means than from file to file. */
+    case 15: return uv_fs_open(&loop, &fs, copy, O_WRONLY | O_APPEND, 0, next_step);
+    case 16: return uv_fs_sendfile(&loop, &fs, sink, file, 0, 6, next_step);
+    case 17: return sink < 0 ? UV_EBADF : uv_fs_close(&loop, &fs, sink, next_step);
+    case 18: return file < 0 ? UV_EBADF : uv_fs_close(&loop, &fs, file, next_step);
     default: return 1;
   }
 }
@@ -322,8 +327,8 @@ static void next_step(uv_fs_t* req) {
   char what[32];
   sprintf(what, "step %d", step - 1);
   told(what, (int) req->result);
-  if (req->fs_type == UV_FS_OPEN) file = (uv_file) req->result;
-  if (req->fs_type == UV_FS_CLOSE && req->result == 0) file = -1;
+  if (req->fs_type == UV_FS_OPEN) *(step == 1 ? &file : &sink) = (uv_file) req->result;
+  if (req->fs_type == UV_FS_CLOSE && req->result == 0) *(step == 18 ? &sink : &file) = -1;
   uv_fs_req_cleanup(req);
   go_on();
 }
@@ -419,6 +424,7 @@ int main(int argc, char** argv) {
   self = argv[0];
   before = descriptors();
   if (mkdtemp(directory) == NULL) return 2;
+  uv_disable_stdio_inheritance();
   sprintf(path, "%.40s/file", files);
   sprintf(copy, "%.40s/copy", files);
   if (!failed("uv_loop_init", uv_loop_init(&loop))) {
@@ -430,6 +436,7 @@ int main(int argc, char** argv) {
   uv_library_shutdown();
   if (argc > 1) commit(argv[1]);
   if (file >= 0) close(file);
+  if (sink >= 0) close(sink);
   CHECK(under_way == 0 && descriptors() == before);
   unlink(path), unlink(copy), rmdir(directory);
   if (reported > 0) return REPORTED;

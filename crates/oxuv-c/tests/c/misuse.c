@@ -329,6 +329,31 @@ static void callbacks_are_missing(void) {
   CHECK(uv_loop_close(&its) == 0);
 }
 
+/* The fields are public: a program may write to them. */
+static void callbacks_are_taken_away(void) {
+  static uv_idle_t idle;
+  static uv_prepare_t prepare;
+  static uv_check_t check;
+  static uv_timer_t timer;
+  uv_loop_t its;
+  CHECK(uv_loop_init(&its) == 0);
+  CHECK(uv_idle_init(&its, &idle) == 0 && uv_idle_start(&idle, never_idle) == 0);
+  CHECK(uv_prepare_init(&its, &prepare) == 0 && uv_prepare_start(&prepare, never_prepare) == 0);
+  CHECK(uv_check_init(&its, &check) == 0 && uv_check_start(&check, never_check) == 0);
+  CHECK(uv_timer_init(&its, &timer) == 0 && uv_timer_start(&timer, never_timer, 0, 0) == 0);
+  idle.idle_cb = NULL;
+  prepare.prepare_cb = NULL;
+  check.check_cb = NULL;
+  timer.timer_cb = NULL;
+  CHECK(uv_run(&its, UV_RUN_NOWAIT) != 0);
+  uv_close((uv_handle_t*) &idle, NULL);
+  uv_close((uv_handle_t*) &prepare, NULL);
+  uv_close((uv_handle_t*) &check, NULL);
+  uv_close((uv_handle_t*) &timer, NULL);
+  CHECK(uv_run(&its, UV_RUN_DEFAULT) == 0);
+  CHECK(uv_loop_close(&its) == 0);
+}
+
 int main(void) {
   CHECK(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
   ask(UV_TIMER, ask_timer);
@@ -344,6 +369,7 @@ int main(void) {
   a_copy_of_a_handle_is_stale_once_that_is_closed();
   handles_of_another_kind();
   callbacks_are_missing();
+  callbacks_are_taken_away();
   a_handle_initialised_twice();
   puts("ok");
   return 0;

@@ -263,7 +263,7 @@ fn a_loop_that_cannot_be_closed_says_which_handle_is_open() {
     assert!(output.status.success(), "{output:?}");
     let errors = String::from_utf8(output.stderr).unwrap();
     let lines: Vec<_> = errors.lines().collect();
-    assert_eq!(lines[0], "oxuv: the loop cannot be closed because of 1 handles and requests", "{errors}");
+    assert_eq!(lines[0], "oxuv: the loop cannot be closed because of 1 handle or request", "{errors}");
     assert!(
         lines[1].starts_with("oxuv:   timer ") && lines[1].contains(": open, since ") && lines.len() == 2,
         "{errors}"
@@ -397,6 +397,16 @@ fn a_limit_of_the_size_of_files_does_not_end_the_program() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(errors.starts_with(&format!("oxuv: {variable}={}: EFBIG: ", path.display())), "{errors}");
     }
+    let error = program.with_file_name("little.error");
+    let status = Command::new("sh")
+        .args(["-c", "ulimit -f 1; exec \"$0\" 2>\"$1\""])
+        .args([&program, &error])
+        .env("OXUV_METRICS", "-")
+        .stdin(Stdio::null())
+        .status();
+    assert!(status.unwrap().success());
+    let errors = std::fs::read_to_string(&error).unwrap();
+    assert!(errors.starts_with("oxuv: OXUV_METRICS=-: EFBIG: ") && errors.lines().count() == 1, "{errors}");
     // It is reached on the way.
     let output = limited(4000, "long", &program, "OXUV_TRACE", &trace);
     assert!(output.status.success(), "{output:?}");

@@ -8,16 +8,52 @@ use crate::kernel::{BATCH, Finished, Job, WAKE, Wake};
 use crate::pool::{Lane, MOMENT, Rest, Ticket};
 use crate::ring::Returned;
 
+/// How a [`Linux`] waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Usual,
+    /// A wait of no time would find nothing, and is left out: there is no descriptor, job, signal or waker yet.
+    Unreached,
+    WithoutSigprof,
+    ByTestClock,
+}
+
 impl<J: Job> Linux<J> {
+    /// Leaves out waits of no time as long as nothing but this thread can have anything for the loop. For a kernel that was just
+    /// made; its wakers are for async handles alone. Nobody can tell, but who looks at system calls, cancels the thread in a wait,
+    /// or closes the descriptor.
+    pub fn skip_vain_waits(&mut self) {
+        if self.way == Way::Usual {
+            self.way = Way::Unreached;
+        }
+    }
+
+    /// Something else than this thread may have something for the loop from now on.
+    #[inline]
+    pub(super) fn be_reached(&mut self) {
+        if self.way == Way::Unreached {
+            self.way = Way::Usual;
+        }
+    }
+
     #[inline(always)] // Of its callers one is in every turn.
     pub(super) fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
-        if self.waits_otherwise { self.wait_otherwise(timeout) } else { self.epoll.wait(&mut self.events, timeout) }
+        match self.way {
+            Way::Usual => self.epoll.wait(&mut self.events, timeout),
+            Way::Unreached if timeout == Some(0) => {
+                self.events.clear();
+                Ok(())
+            }
+            _ => self.wait_otherwise(timeout),
+        }
     }
 
     #[cold]
     fn wait_otherwise(&mut self, timeout: Option<u64>) -> Result<()> {
-        if self.test_time == 0 {
-            return self.epoll.wait_without_sigprof(&mut self.events, timeout);
+        match self.way {
+            Way::Usual | Way::Unreached => return self.epoll.wait(&mut self.events, timeout),
+            Way::WithoutSigprof => return self.epoll.wait_without_sigprof(&mut self.events, timeout),
+            Way::ByTestClock => {}
         }
         self.epoll.wait(&mut self.events, Some(0))?;
         if !self.events.is_empty() {
@@ -37,7 +73,8 @@ impl<J: Job> Linux<J> {
     /// Waits, while nobody wakes the loop for the first job that comes back.
     #[inline(never)]
     pub(super) fn wait_for_jobs(&mut self, timeout: Option<u64>) -> Result<()> {
-        let may_be_brief = Epoll::is_exact() && !self.waits_otherwise && timeout.is_none_or(|timeout| timeout > MOMENT);
+        let may_be_brief =
+            Epoll::is_exact() && self.way == Way::Usual && timeout.is_none_or(|timeout| timeout > MOMENT);
         match self.jobs.rest(may_be_brief) {
             Rest::Long => return self.wait_now(timeout),
             Rest::Found => self.wait_now(Some(0))?,
@@ -63,6 +100,7 @@ impl<J: Job> Linux<J> {
     /// Here, and in [`RingJobs`](crate::ring::RingJobs), it is decided who does an operation on files.
     #[inline(always)] // As `Core::submit_for`.
     pub(super) fn submit_job(&mut self, lane: Lane, request: u32, job: J) -> Result<Ticket, (Errno, J)> {
+        self.be_reached();
         let job = match lane {
             Lane::FastIo => match self.submit_file_job(request, job) {
                 Ok(ticket) => return Ok(ticket),

@@ -27,6 +27,7 @@ mod connection;
 mod datagram;
 mod faults;
 mod files;
+mod gather;
 mod note;
 mod outside;
 mod pool;
@@ -59,10 +60,11 @@ use oxuv_os::{Errno, Result};
 use oxuv_os::datagram::BATCH as DATAGRAMS;
 
 use crate::kernel::{
-    Abilities, Batch, BindFlags, Command, Datagram, Exit, Finished, Job, Keepalive, Kernel, Listing, Name, Only, Queue,
-    Readiness, Ready, Received, Room, Slot, UdpBindFlags, UdpOption, Wake, Watching,
+    Abilities, Batch, BindFlags, Command, Datagram, Exit, Finished, Gathered, Job, Keepalive, Kernel, Listing, Name,
+    Only, Queue, Readiness, Ready, Received, Room, Slot, UdpBindFlags, UdpOption, Wake, Watching,
 };
 use crate::{Lane, Ticket};
+use gather::Gathering;
 use world::World;
 
 pub use datagram::{Letter, Offload};
@@ -79,6 +81,7 @@ type Plan = Box<dyn FnOnce(&Sim)>;
 pub struct Sim {
     world: Rc<RefCell<World>>,
     waker: Waker,
+    gathering: Gathering,
 }
 
 /// Wakes a [`Sim`].
@@ -142,7 +145,7 @@ impl Sim {
     /// A kernel that draws everything that is left to chance from this seed.
     pub fn new(seed: u64, faults: Faults) -> Sim {
         let waker = Waker(Arc::new(AtomicBool::new(false)));
-        Sim { world: Rc::new(RefCell::new(World::new(seed, faults))), waker }
+        Sim { world: Rc::new(RefCell::new(World::new(seed, faults))), waker, gathering: Gathering::default() }
     }
 
     /// Sets what goes wrong from now on.
@@ -311,6 +314,21 @@ impl Kernel for Sim {
 
     fn send(&mut self, fd: &Fd, buf: &[u8]) -> Result<usize> {
         self.world.borrow_mut().send(fd.number, &[IoSlice::new(buf)])
+    }
+
+    fn gather(&mut self, fd: &Fd, bytes: &[u8], token: u64) -> bool {
+        self.gathering.add(fd.number, bytes, token)
+    }
+
+    fn send_gathered(&mut self) {
+        for send in self.gathering.sends.iter_mut().filter(|send| send.result.is_none()) {
+            send.result = Some(self.world.borrow_mut().send(send.number, &[IoSlice::new(&send.bytes)]));
+        }
+    }
+
+    fn next_gathered(&mut self) -> Option<Gathered<'_>> {
+        let send = self.gathering.next()?;
+        Some(Gathered { token: send.token, bytes: &send.bytes, result: send.result? })
     }
 
     fn send_vectored(&mut self, fd: &Fd, bufs: &[IoSlice<'_>]) -> Result<usize> {
@@ -558,10 +576,13 @@ impl Kernel for Sim {
 
     /// This kernel is the child's from now on; there is no parent.
     fn after_fork(&mut self) -> Result<bool> {
-        let mut world = self.world.borrow_mut();
-        if world.commits(Fault::NoDescriptor) {
+        if self.world.borrow_mut().commits(Fault::NoDescriptor) {
             return Err(Errno::EMFILE);
         }
+        // The parent does, and has what comes of it.
+        self.send_gathered();
+        self.gathering.lose();
+        let mut world = self.world.borrow_mut();
         world.forget_watches();
         world.signals.forget_caught();
         world.jobs.lose();

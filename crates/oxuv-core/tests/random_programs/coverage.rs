@@ -155,13 +155,17 @@ fn expected() -> Vec<(&'static str, &'static str)> {
         ("others", OTHERS.to_vec()),
         ("faults", Fault::ALL.map(Fault::name).to_vec()),
         ("clocks", STARTS.map(|(name, _)| name).to_vec()),
-        ("loops", vec![grain(GRAINS[0]), grain(GRAINS[1]), ring(true), ring(false), INSIDE]),
+        ("loops", vec![grain(GRAINS[0]), grain(GRAINS[1]), ring(true), ring(false), gathering(true), gathering(false), INSIDE]),
     ];
     groups.into_iter().flat_map(|(group, all)| all.into_iter().map(move |what| (group, what))).collect()
 }
 
 pub(crate) fn grain(grain: u64) -> &'static str {
     if grain == 1 { "exact" } else { "coarse" }
+}
+
+pub(crate) fn gathering(gathers: bool) -> &'static str {
+    if gathers { "gathering" } else { "not gathering" }
 }
 
 pub(crate) fn ring(has_ring: bool) -> &'static str {

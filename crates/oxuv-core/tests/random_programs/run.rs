@@ -92,6 +92,11 @@ pub(crate) fn run(program: &Program) -> Result<(Trace, Coverage), String> {
     }
 }
 
+/// Whether the loop sends small writes together.
+pub(crate) fn gathers(seed: u64) -> bool {
+    seed % 4 == 1
+}
+
 impl<'a> Machine<'a> {
     fn new(program: &'a Program) -> Self {
         let sim = Sim::new(program.seed, program.faults);
@@ -105,6 +110,9 @@ impl<'a> Machine<'a> {
         sim.serve((Ipv4Addr::LOCALHOST, SERVED).into());
         let mut core =
             Core::new(sim.clone(), Config { grain: program.grain, ..Config::default() }).expect("the grain is not 0");
+        if gathers(program.seed) {
+            core.gather_writes(|bytes| Many(vec![bytes.to_vec()]));
+        }
         let guard = core.async_init(u64::MAX).expect("there is memory");
         core.hide(guard).and_then(|()| core.unreference(guard)).expect("it is there");
         Machine {
@@ -141,6 +149,7 @@ impl<'a> Machine<'a> {
         }
         self.coverage.note("loops", coverage::grain(grain));
         self.coverage.note("loops", coverage::ring(ring));
+        self.coverage.note("loops", coverage::gathering(gathers(self.program.seed)));
         for fault in Fault::ALL {
             self.coverage.add("faults", fault.name(), self.sim.committed(fault));
         }

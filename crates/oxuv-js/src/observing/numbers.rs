@@ -1,6 +1,5 @@
 //! The numbers of all loops, for `--metrics`.
 
-use std::io::Write;
 use std::path::{Path, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,10 +41,13 @@ impl Metrics {
     /// Writes all, as they are now.
     pub(super) fn write(&self) {
         let text = Numbers::prometheus_of(&self.loops.lock().unwrap_or_else(PoisonError::into_inner));
-        if *self.path == *Path::new(STANDARD_ERROR) {
-            // There is nobody to tell if standard error is gone.
-            let _ = std::io::stderr().write_all(text.as_bytes());
-        } else if let Err(error) = file::write_whole(&self.path, text.as_bytes()) {
+        let is_error = *self.path == *Path::new(STANDARD_ERROR);
+        let written = if is_error {
+            file::write_to_standard_error(text.as_bytes())
+        } else {
+            file::write_whole(&self.path, text.as_bytes())
+        };
+        if let Err(error) = written {
             say(Error::of_option(OPTION, &self.path, error.into()));
         }
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use oxuv::observe::{Pulse, group_alike};
+use oxuv::observe::{Pulse, group_alike, how_many_keepers};
 use oxuv::{Kind, Loop, Mode, Sender, Signal};
 use oxuv_os::process::kill;
 use rquickjs::Ctx;
@@ -214,7 +214,7 @@ impl Inquiries {
 
 /// Prints what keeps a loop alive.
 pub(super) fn tell(who: &str, lines: &[String]) {
-    say(format_args!("{who} is alive because of {} handles and requests", lines.len()));
+    say(format_args!("{who} is alive because of {}", how_many_keepers(lines.len())));
     group_alike(lines).iter().for_each(|line| say(format_args!("  {line}")));
 }
 

@@ -111,22 +111,14 @@ pub enum Outcome {
 }
 
 impl<T> Ring<T> {
-    /// Takes the operation and the value out of `given`. It is not begun before [`Ring::enter`].
-    ///
-    /// # Errors
-    /// EOPNOTSUPP if the kernel does not know this kind, EINVAL if there is none, ENOMEM. Both are left there then.
-    pub fn submit(&mut self, given: &mut Option<(Operation, T)>) -> Result<Name> {
-        let (operation, _) = given.as_ref().ok_or(Errno::EINVAL)?;
-        let what = operation.what;
-        if self.known & 1 << what.code() == 0 {
-            return Err(Errno::EOPNOTSUPP);
-        }
-        self.reserve(&what)?;
-        let index = self.free.pop().ok_or(Errno::ENOMEM)?;
+    /// Takes an operation, for which [`Ring::reserve`] has made room. It is not begun before [`Ring::enter`].
+    pub fn submit(&mut self, operation: Operation, value: T) -> Name {
+        let position = operation.what.position();
+        let index = self.free.pop().expect("there is room");
         let slot = &mut self.slots[index as usize];
-        slot.held = given.take();
+        slot.held = Some((operation, value));
         let name = Name { index, generation: slot.generation };
-        match what.position().map(|file| (file, self.positions.get_mut(&file))) {
+        match position.map(|file| (file, self.positions.get_mut(&file))) {
             Some((_, Some(queue))) => queue.push_back(index),
             Some((file, None)) => {
                 self.positions.insert(file, VecDeque::new());
@@ -134,11 +126,18 @@ impl<T> Ring<T> {
             }
             None => self.waiting.push_back(index),
         }
-        Ok(name)
+        name
     }
 
-    /// Makes sure that submitting this needs no memory: there is a free slot.
-    fn reserve(&mut self, what: &What) -> Result<()> {
+    /// Makes sure that submitting this operation needs no memory: there is a free slot.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP if the kernel does not know this kind; ENOMEM.
+    pub fn reserve(&mut self, operation: &Operation) -> Result<()> {
+        let what = &operation.what;
+        if self.known & 1 << what.code() == 0 {
+            return Err(Errno::EOPNOTSUPP);
+        }
         if self.free.is_empty() {
             let count = self.slots.len() + 1;
             let index = u32::try_from(self.slots.len()).map_err(|_| Errno::ENOMEM)?;
@@ -255,6 +254,7 @@ impl<T> Ring<T> {
     }
 
     /// Looks at one completion. `None` if there is none, and also if its operation is to go on.
+    #[inline]
     pub fn next_done(&mut self) -> Option<Done<T>> {
         let completion = self.ring.completion().next()?;
         let index = Name::from_u64(completion.user_data()).index;
@@ -285,6 +285,7 @@ impl<T> Ring<T> {
     }
 
     /// Frees a slot.
+    #[inline]
     fn vacate(&mut self, index: u32) -> Option<(Operation, T)> {
         let slot = &mut self.slots[index as usize];
         let held = slot.held.take()?;

@@ -20,7 +20,8 @@ fn ring(test: &str) -> Option<Ring<u32>> {
 
 fn submit(ring: &mut Ring<u32>, call: Call, value: u32) -> Name {
     let operation = call.into_operation().expect("a ring's to do");
-    ring.submit(&mut Some((operation, value))).unwrap()
+    ring.reserve(&operation).unwrap();
+    ring.submit(operation, value)
 }
 
 /// All that comes back, by their values.

@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 
+use oxuv_os::sync::thread_local;
+
 use crate::LoopRef;
 
 thread_local! {

@@ -4,9 +4,11 @@
 //! atomic. Anywhere else it puts the task into a queue that threads share, and sends to the loop's [`Async`](crate::Async) handle if that
 //! queue was empty: many wakers cost one wake-up.
 
-use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::Wake;
+
+use oxuv_os::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire};
+use oxuv_os::sync::{Mutex, MutexGuard};
 
 use super::here;
 use crate::Sender;
