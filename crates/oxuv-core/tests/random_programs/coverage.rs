@@ -155,7 +155,18 @@ fn expected() -> Vec<(&'static str, &'static str)> {
         ("others", OTHERS.to_vec()),
         ("faults", Fault::ALL.map(Fault::name).to_vec()),
         ("clocks", STARTS.map(|(name, _)| name).to_vec()),
-        ("loops", vec![grain(GRAINS[0]), grain(GRAINS[1]), ring(true), ring(false), gathering(true), gathering(false), INSIDE]),
+        (
+            "loops",
+            vec![
+                grain(GRAINS[0]),
+                grain(GRAINS[1]),
+                ring(true),
+                ring(false),
+                gathering(true),
+                gathering(false),
+                INSIDE,
+            ],
+        ),
     ];
     groups.into_iter().flat_map(|(group, all)| all.into_iter().map(move |what| (group, what))).collect()
 }
