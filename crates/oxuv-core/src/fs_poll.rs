@@ -198,9 +198,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn stop_fs_poll(&mut self, index: u32) {
         let poll = &mut self.fs_polls[self.slots[index].state];
         self.timers.heap.remove(poll.timer);
-        if poll.look.take().is_some() && poll.under_way == 0 {
+        let (was_started, is_idle) = (poll.look.take().is_some(), poll.under_way == 0);
+        if was_started {
             // It may be due in the pass under way. It is not ending, as it was started.
             self.slots.unlink::<PHASE>(index);
+        }
+        if was_started && is_idle {
             self.end_series(index);
         }
     }
