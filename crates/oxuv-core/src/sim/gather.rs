@@ -36,6 +36,10 @@ impl Gathering {
         has_room
     }
 
+    pub(super) fn unsent(&self) -> impl Iterator<Item = &Send> {
+        self.sends.iter().filter(|send| send.result.is_none())
+    }
+
     pub(super) fn next(&mut self) -> Option<&Send> {
         let next = self.sends.get(self.told).filter(|send| send.result.is_some())?;
         self.told += 1;

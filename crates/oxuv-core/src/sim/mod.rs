@@ -579,8 +579,10 @@ impl Kernel for Sim {
         if self.world.borrow_mut().commits(Fault::NoDescriptor) {
             return Err(Errno::EMFILE);
         }
-        // The parent does, and has what comes of it.
-        self.send_gathered();
+        // The parent does, however long that takes, and has what comes of it.
+        for send in self.gathering.unsent() {
+            self.world.borrow_mut().send_in_time(send.number, &send.bytes);
+        }
         self.gathering.lose();
         let mut world = self.world.borrow_mut();
         world.forget_watches();

@@ -167,6 +167,16 @@ impl World {
         count
     }
 
+    /// Another process sends these bytes, as soon as there is room. Where the connection has failed, they are lost.
+    pub(super) fn send_in_time(&mut self, fd: i32, bytes: &[u8]) {
+        let Ok(number) = self.connection_of(fd) else { return };
+        let connection = &mut self.connections[number];
+        if connection.error.is_none() && connection.sendable(0).is_ok() {
+            connection.send(bytes.iter().copied());
+            self.exchange(number);
+        }
+    }
+
     fn sendable(&mut self, fd: i32, wanted: usize) -> Result<usize> {
         let connection = self.connection_of(fd).map_err(|_| Errno::EPIPE)?;
         self.disturb(connection)?;
