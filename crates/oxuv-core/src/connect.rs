@@ -61,6 +61,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.step.stage = Stage::None;
             return None;
         }
+        // Its callback may have written.
+        self.flush_writes();
         self.begin_report()
     }
 }

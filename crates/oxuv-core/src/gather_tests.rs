@@ -184,3 +184,17 @@ fn a_run_that_is_left_or_suspended_has_sent() {
         assert_eq!(all.turn(), [(1, Ok(()))]);
     }
 }
+
+#[test]
+fn what_the_callback_of_a_failed_connect_writes_is_sent_before_it_is_told_of() {
+    let mut all = Fixture::new(100);
+    let key = all.core.tcp_init(0).unwrap();
+    all.core.tcp_connect(key, 1, &([127, 0, 0, 1], 80).into()).unwrap();
+    all.core.watcher_stop(all.check).unwrap();
+    all.core.begin(Mode::Default);
+    let connected = Event::Connected { key, user: 1, result: Err(Errno::ECONNREFUSED) };
+    assert_eq!(all.core.next(), Some(connected));
+    all.write(key, 2, b"in vain");
+    assert_eq!(all.core.next(), Some(Event::Written { key, user: 2, result: Err(Errno::EPIPE) }));
+    assert_eq!((all.core.next(), all.core.end()), (None, Ok(false)));
+}
