@@ -79,9 +79,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.streams[state].fd.as_ref().is_some_and(|fd| self.kernel.gather(fd, bytes, key.to_u64()))
     }
 
-    /// Sends what is gathered.
+    /// Sends what is gathered. Whatever is done to a stream by the core comes after that of itself.
     #[inline]
-    pub(crate) fn flush_writes(&mut self) {
+    pub fn flush_writes(&mut self) {
         if self.gathering.has_some {
             self.flush_all_writes();
         }
@@ -110,8 +110,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 }
                 sent => {
                     let write = Write::new(user, keep(bytes), sent.unwrap_or(0), total, None);
-                    // It counts already.
+                    // It counts already, and is told of when the kernel has taken the rest.
                     self.requests -= 1;
+                    self.pending.withdraw(stream, key);
                     self.queue(key.index, state, write);
                 }
             }

@@ -141,6 +141,21 @@ fn what_else_is_done_to_a_stream_comes_after_what_was_written() {
 }
 
 #[test]
+fn options_come_after_what_was_written() {
+    let mut all = Fixture::new(100);
+    let [(prompt, of_prompt), (kept, of_kept)] = [(); 2].map(|()| all.stream());
+    all.turn_with(|all| {
+        all.write(prompt, 1, b"a");
+        all.core.tcp_nodelay(prompt, false).unwrap();
+        assert_eq!(all.received(of_prompt), b"a");
+        all.write(kept, 2, b"b");
+        all.core.tcp_keepalive(kept, None).unwrap();
+        assert_eq!(all.received(of_kept), b"b");
+    });
+    assert_eq!(all.turn(), [(1, Ok(())), (2, Ok(()))]);
+}
+
+#[test]
 fn a_write_of_which_a_part_is_sent_is_cancelled_by_close() {
     let mut all = Fixture::new(2);
     let (key, peer) = all.stream();
@@ -197,4 +212,20 @@ fn what_the_callback_of_a_failed_connect_writes_is_sent_before_it_is_told_of() {
     all.write(key, 2, b"in vain");
     assert_eq!(all.core.next(), Some(Event::Written { key, user: 2, result: Err(Errno::EPIPE) }));
     assert_eq!((all.core.next(), all.core.end()), (None, Ok(false)));
+}
+
+#[test]
+fn a_write_that_the_kernel_takes_later_is_told_of_when_it_has() {
+    let mut all = Fixture::new(4);
+    let (key, peer) = all.stream();
+    all.write(key, 1, b"1234");
+    assert_eq!(all.turn(), [(1, Ok(()))]);
+    all.turn_with(|all| all.write(key, 2, b"56"));
+    // Nothing of it is tried anew before the kernel has room.
+    assert_eq!(all.received(peer), b"1234");
+    let prepare = all.core.prepare_init(0).unwrap();
+    all.core.watcher_start(prepare).unwrap();
+    all.core.begin(Mode::NoWait);
+    assert_eq!(all.core.next(), Some(Event::Prepare { key: prepare, user: 0 }));
+    assert_eq!(all.core.next(), Some(Event::Written { key, user: 2, result: Ok(()) }));
 }

@@ -23,6 +23,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         handle: Key,
         keep: impl FnOnce(T) -> B,
     ) -> Result<Progress<T>, Refused<T>> {
+        self.flush_writes();
         let checked = self
             .check_write(key, &buffers)
             .and_then(|(state, total)| Ok((state, total, self.check_handle_to_send(state, handle, total)?)));
@@ -61,6 +62,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// As [`Core::try_write`]; as [`Core::write_with_handle`].
     #[doc(alias = "uv_try_write2")]
     pub fn try_write_with_handle(&mut self, key: Key, buffers: &impl Buffers, handle: Key) -> Result<usize> {
+        self.flush_writes();
         let state = self.slots[self.slots.find_stream(key)?].state;
         let stream = &self.streams[state];
         if stream.queued != 0 || stream.is(StreamFlags::CONNECTING) {

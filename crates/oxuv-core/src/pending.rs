@@ -68,6 +68,16 @@ impl Pending {
         was_fed
     }
 
+    /// Takes a stream out of the queue again that was fed for the next round: there is nothing to be told of yet.
+    pub(crate) fn withdraw<F, U: Copy>(&mut self, stream: &mut Stream<F, U>, key: Key) {
+        if self.unfeed(stream)
+            && let Some(place) = self.queue.iter().rposition(|&each| each == key)
+            && place >= self.end
+        {
+            self.queue.remove(place);
+        }
+    }
+
     /// As [`Pending::unfeed`], for a UDP handle with these flags.
     pub(crate) fn unfeed_udp(&mut self, flags: &mut UdpFlags) -> bool {
         let was_fed = flags.contains(UdpFlags::FED);

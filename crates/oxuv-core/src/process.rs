@@ -119,6 +119,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// handle's with a descriptor; EBUSY for a pipe that has one; EBADF; EMFILE, ENFILE, ENOMEM.
     #[doc(alias = "uv_spawn")]
     pub fn process_spawn(&mut self, user: U, command: &Command<'_>, stdio: &[Stdio]) -> Result<Key> {
+        // It may be given a stream that something was written to.
+        self.flush_writes();
         self.wait_for_orphans();
         self.slots.reserve()?;
         self.processes.reserve()?;

@@ -118,6 +118,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EINVAL for a stale key or when closing.
     #[doc(alias = "uv_tcp_nodelay")]
     pub fn tcp_nodelay(&mut self, key: Key, on: bool) -> Result<()> {
+        self.flush_writes();
         let index = self.open_handle(key, Kind::Tcp)?;
         let stream = &mut self.streams[self.slots[index].state];
         if let Some(fd) = &stream.fd {
@@ -135,6 +136,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_tcp_keepalive")]
     #[doc(alias = "uv_tcp_keepalive_ex")]
     pub fn tcp_keepalive(&mut self, key: Key, keepalive: Option<Keepalive>) -> Result<()> {
+        self.flush_writes();
         let index = self.open_handle(key, Kind::Tcp)?;
         let stream = &mut self.streams[self.slots[index].state];
         if let Some(fd) = &stream.fd {

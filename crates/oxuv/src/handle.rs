@@ -96,7 +96,11 @@ impl Handle {
     /// EBADF when it has none, not yet or not any more; EINVAL when it is closed, and for kinds that never have one.
     #[doc(alias = "uv_fileno")]
     pub fn raw_fd(&self) -> Result<RawFd> {
-        self.with(|core, key| core.descriptor_number(key))
+        self.with(|core, key| {
+            // Whoever asks may write to it.
+            core.flush_writes();
+            core.descriptor_number(key)
+        })
     }
 
     /// Whether the handle keeps the loop running while it is active. True from the beginning.

@@ -197,8 +197,9 @@ impl Builder {
 
     /// Has small writes in callbacks sent together, by one system call for those to many connections: for servers that answer many in
     /// a turn. What is written is told of in the same place and order as ever, but the bytes leave a little later: when the loop next
-    /// waits or tells of writes, when the run ends, or when something else is done to the stream. That matters to a callback that
-    /// ends the process, takes long, uses the descriptor itself, or tells others by another way that it has written.
+    /// waits or tells of writes, when the run ends, when something else is done to the stream, a child is started or a handle is passed. That
+    /// matters to a callback that ends the process, forks it, takes long, uses a descriptor that it has from before, or tells others by
+    /// another way that it has written. Bytes that have not left do not count in `write_queue_size` yet.
     ///
     /// It concerns the first write to a connection in a turn, of one buffer of up to 4096 bytes, in a run. Where the kernel has no
     /// io_uring, or the environment says `UV_USE_IO_URING=0`, all is sent at once.

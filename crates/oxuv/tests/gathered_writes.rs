@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::mpsc::channel;
 
 use common::{connect, guard, run};
-use oxuv::{Check, Errno, Loop, Tcp};
+use oxuv::{Check, Command, Errno, Idle, Loop, Stdio, Tcp};
 
 const CLIENTS: usize = 200;
 
@@ -131,5 +131,27 @@ fn a_peer_that_is_gone_is_an_error_of_the_write() {
         .unwrap();
     }
     write_until_it_fails(&tcp);
+    run(&lp);
+}
+
+#[test]
+fn a_child_writes_behind_what_was_written_before_it_was_started() {
+    let lp = new_loop();
+    let (tcp, mut theirs) = connected(&lp);
+    let idle = Idle::new(&lp).unwrap();
+    idle.start(move |idle| {
+        tcp.write("parent ", |_, written| written.unwrap()).unwrap();
+        let mut command = Command::new("echo");
+        command.arg("child").stdout(Stdio::handle(&tcp));
+        let ended = |process: &oxuv::Process, _| process.close().unwrap();
+        command.spawn(idle.owner(), ended).unwrap();
+        // What it does as long as the callback goes on comes behind as well.
+        let mut first = [0; 13];
+        theirs.read_exact(&mut first).unwrap();
+        assert_eq!(&first, b"parent child\n");
+        tcp.close().unwrap();
+        idle.close().unwrap();
+    })
+    .unwrap();
     run(&lp);
 }

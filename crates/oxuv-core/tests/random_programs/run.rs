@@ -231,7 +231,8 @@ impl<'a> Machine<'a> {
                 return Ok(Flow::Left);
             }
             self.model.note_time(self.core.time())?;
-            if events == STOP_AFTER {
+            // Each time, since a run within takes a stop for its own.
+            if events >= STOP_AFTER {
                 self.core.stop();
                 self.model.stop = true;
             }
