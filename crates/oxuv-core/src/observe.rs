@@ -516,8 +516,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !is_new && told.phase == Some(phase) {
             return;
         }
-        told.phase = Some(phase);
-        told.at = if is_new { self.kernel.now() } else { told.at.max(self.now) };
+        // What was told before a run begins may be of another one within the same callback.
+        let is_first = told.phase.replace(phase).is_none();
+        told.at = if is_new || is_first { self.kernel.now() } else { told.at.max(self.now) };
         let Some(Observing { observer, is_thorough }) = &mut self.observing else { return };
         if is_new {
             told.turn = turn;
