@@ -192,6 +192,8 @@ impl Machine<'_> {
         let Some((by, sent)) = self.can_send(place, handle) else { return Ok(()) };
         let key = self.model.handles[place].key;
         let pieces = self.pieces(place, length);
+        // As it does first itself: what fails then counts until it is told of.
+        self.core.flush_writes();
         let expected = match self.core.write_queue_size(key) {
             Ok(0) if !self.model.handles[place].stream.is_connecting() => self.may_pass(place, length),
             Ok(_) => Err(Errno::EAGAIN),

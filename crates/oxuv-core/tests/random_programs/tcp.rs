@@ -184,6 +184,8 @@ impl Machine<'_> {
     pub(crate) fn try_write(&mut self, place: Place, length: usize) -> Check {
         let key = self.model.handles[place].key;
         let pieces = self.pieces(place, length);
+        // As it does first itself: what fails then counts until it is told of.
+        self.core.flush_writes();
         let expected = match self.core.write_queue_size(key) {
             Ok(0) if !self.model.handles[place].stream.is_connecting() => self.model.may_write(place),
             Ok(_) => Err(Errno::EAGAIN),
