@@ -38,6 +38,6 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result<String, String> {
 }
 
 /// Adds to an error what it was about.
-pub(crate) fn about<E: std::fmt::Display>(what: impl std::fmt::Display) -> impl FnOnce(E) -> String {
+pub fn about<E: std::fmt::Display>(what: impl std::fmt::Display) -> impl FnOnce(E) -> String {
     move |error| format!("{what}: {error}")
 }

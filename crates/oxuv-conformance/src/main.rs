@@ -17,7 +17,8 @@ use oxuv_conformance::place::Place;
 use oxuv_conformance::program::Program;
 use oxuv_conformance::run::{Run, Runner, User, can_isolate};
 use oxuv_conformance::source::Source;
-use oxuv_conformance::{compile, leaks, parallel, report};
+use oxuv_conformance::{about, compile, leaks, parallel, report};
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// How often a test is tried that is marked as flaky.
 const TRIES: u32 = 3;
@@ -38,6 +39,14 @@ fn main() -> ExitCode {
     }
 }
 
+/// Lets this process and its children run on every processor that the machine lends it, also if it was started on some of them: some
+/// tests want the first one, or several.
+fn use_every_processor() -> Result<(), String> {
+    let mut every = CpuSet::new();
+    (0..CpuSet::MAX_CPU).for_each(|processor| every.set(processor));
+    sched_setaffinity(None, &every).map_err(about("the processors"))
+}
+
 /// Whether the results are those of the list.
 fn conform(options: &Options) -> Result<bool, String> {
     let user = User::find(options.user.as_deref())?;
@@ -45,6 +54,7 @@ fn conform(options: &Options) -> Result<bool, String> {
     let mut expected = read_list(&options.list(), options.update)?;
     let upstream = read_list(&list("upstream.tsv"), options.update)?;
 
+    use_every_processor()?;
     let processors = available_parallelism().map_or(1, usize::from);
     let source = Source::find()?;
     let library = options.library.provide(options.form, &source, processors)?;
