@@ -167,9 +167,13 @@ impl<D: Driver> Runner<D> {
         if is_run {
             self.note_run(-1);
         }
+        let taken = if words[0] == "accept" { self.kind(words[2]) } else { String::new() };
         let state = &mut *self.state.borrow_mut();
         if let Some(sense) = &mut state.sense {
             sense.did(words, &got);
+            if words[0] == "accept" {
+                sense.took(words[2], &taken);
+            }
         }
         state.record.push(Entry::Did(format!("{} -> {got}", words.join(" "))));
     }
