@@ -196,20 +196,22 @@ impl Operation {
         Operation::new(What::Metadata { directory, path, flags: libc::AT_EMPTY_PATH })
     }
 
-    /// As [`fs::rename`](crate::fs::rename).
+    /// As [`fs::rename`](crate::fs::rename); `None` if it must be a thread that does it.
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn rename(path: &CStr, new_path: &CStr) -> Operation {
-        Operation::new(What::Rename { path: path.as_ptr(), new_path: new_path.as_ptr() })
+    pub unsafe fn rename(path: &CStr, new_path: &CStr) -> Option<Operation> {
+        let (path, new_path) = two_paths(path, new_path)?;
+        Some(Operation::new(What::Rename { path, new_path }))
     }
 
-    /// As [`fs::link`](crate::fs::link).
+    /// As [`fs::link`](crate::fs::link); `None` if it must be a thread that does it.
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn link(path: &CStr, new_path: &CStr) -> Operation {
-        Operation::new(What::Link { path: path.as_ptr(), new_path: new_path.as_ptr() })
+    pub unsafe fn link(path: &CStr, new_path: &CStr) -> Option<Operation> {
+        let (path, new_path) = two_paths(path, new_path)?;
+        Some(Operation::new(What::Link { path, new_path }))
     }
 
     /// As [`fs::symlink`](crate::fs::symlink).
@@ -430,4 +432,11 @@ pub(super) fn has_place(file: BorrowedFd<'_>) -> crate::Result<()> {
         0 => Ok(()),
         _ => Err(Errno::from_raw(errno::errno().0)),
     }
+}
+
+/// A ring says what is wrong with the new path before it looks at the old one; a thread says it after that. So this is for paths that
+/// are neither empty nor too long.
+fn two_paths(path: &CStr, new_path: &CStr) -> Option<(*const c_char, *const c_char)> {
+    let lengths = 1..libc::PATH_MAX as usize;
+    lengths.contains(&new_path.count_bytes()).then_some((path.as_ptr(), new_path.as_ptr()))
 }
