@@ -188,6 +188,9 @@ pub(crate) fn program(seed: u64) -> Program {
         // They wake libuv's loop by another descriptor than these, and ours by the same.
         few.retain(|kind| !["async", JOB, FILE, "fs_poll"].contains(kind));
     }
+    if random.chance(50) {
+        return Draw { random, handles: vec![(NAMES[0], FILE)], is_harsh: false, last_job: 0 }.by_ring(seed);
+    }
     let handles = NAMES[..count].iter().map(|&name| (name, *random.pick(&few).expect("there are some"))).collect();
     let is_harsh = random.chance(300);
     Draw { random, handles, is_harsh, last_job: 0 }.program(seed)
@@ -229,7 +232,20 @@ impl<'a> Draw<'a> {
             }
         }
         parts.push(Part { callback: None, steps: outside });
-        Program { seed, parts }
+        Program { seed, is_by_ring: false, parts }
+    }
+
+    /// Operations on files, one after the other.
+    fn by_ring(mut self, seed: u64) -> Program {
+        let steps = (0..8 + self.random.below(24))
+            .map(|_| {
+                let name = self.handles[0].0;
+                let asked =
+                    if self.random.chance(600) { format!("call {name} {}", self.file_call()) } else { self.file(name) };
+                format!("{asked}; await {name}")
+            })
+            .collect();
+        Program { seed, is_by_ring: true, parts: vec![Part { callback: None, steps }] }
     }
 
     fn pick<'b>(&mut self, words: &[&'b str]) -> &'b str {
@@ -456,6 +472,12 @@ impl<'a> Draw<'a> {
                 self.asked(&format!("call {name} {call}"))
             };
         }
+        let asked = self.file(name);
+        self.asked(&asked)
+    }
+
+    /// An operation on a file, or something else that a thread does.
+    fn file(&mut self, name: &str) -> String {
         let (file, other) = (self.pick(&["x", "y", "z"]), self.pick(&["x", "y", "z"]));
         let what = match self.random.below(16) {
             0 => format!("open {file}"),
@@ -470,18 +492,18 @@ impl<'a> Draw<'a> {
             12 => format!("scandir {}", self.pick(&[".", "x"])),
             13 => {
                 let (count, flags) = (self.pick(&["0", "1", "400"]), self.pick(&["0", "0", "1"]));
-                return self.asked(&format!("random {name} {count} {flags}"));
+                return format!("random {name} {count} {flags}");
             }
             14 => {
                 let host = self.pick(&["127.0.0.1", "224.0.0.1", "0.0.0.0"]);
-                return self.asked(&format!("name_of {name} {host}"));
+                return format!("name_of {name} {host}");
             }
             _ => {
                 let host = self.pick(&["127.0.0.1", "::1", "nobody"]);
-                return self.asked(&format!("look_up {name} {host}"));
+                return format!("look_up {name} {host}");
             }
         };
-        self.asked(&format!("fs {name} {what}"))
+        format!("fs {name} {what}")
     }
 
     /// What the other end of a stream does.

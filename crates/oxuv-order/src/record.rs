@@ -195,6 +195,11 @@ impl Sense {
         kind.clone_into(&mut self.known(name).kind);
     }
 
+    /// Whether a request has not come back.
+    pub(crate) fn is_asked(&self, request: &str) -> bool {
+        self.jobs.contains_key(request)
+    }
+
     /// Whether this may be done now.
     pub(crate) fn allows(&self, words: &[&str]) -> bool {
         !self.is_over && self.can(words) && self.makes_sense(words)
@@ -216,6 +221,7 @@ impl Sense {
             ["make", name] => !self.files.iter().any(|file| file == name),
             // Our loops do not know the handle of a child that could not be made.
             ["walk?" | "loop_close"] if self.handles.values().any(Known::is_childless) => false,
+            ["await", name] => self.is_asked(name),
             // Not while it runs, unless something of the program's own is open.
             ["loop_close"] => self.runs == 0 || self.handles.values().any(|known| known.life == Life::Open),
             ["call_now" | "walk?", ..] => true,
@@ -271,6 +277,11 @@ impl Sense {
             ["send_to" | "try_send", name, to, _] => {
                 self.life(name) == Life::Open && (to == "peer" || self.life(to) == Life::Open)
             }
+            ["ref?" | "ref" | "unref", name]
+                if self.handles.get(name).is_some_and(|known| known.kind == "spawn" && known.has_failed) =>
+            {
+                false
+            }
             ["active?" | "closing?" | "ref?" | "ref" | "unref", name] => {
                 matches!(self.life(name), Life::Open | Life::Closing)
             }
@@ -284,12 +295,12 @@ impl Sense {
         match *words {
             ["make", name] => self.files.push(name.to_owned()),
             ["hang_up", name] => self.known(name).has_end = false,
-            // There is a handle, which can be closed. If the child could not become what it should, its pipes are there.
+            // What is wrong with the streams is found before anything is made.
+            ["spawn", _, _, ..] if outcome == "EINVAL" => {}
+            // There is a handle, which can be closed, and the pipes are there, too.
             ["spawn", name, _, ref pipes @ ..] => {
                 *self.known(name) = Known { has_failed: outcome != "ok", ..Known::new("spawn") };
-                for pipe in pipes.iter().filter(|pipe| **pipe != "none" && outcome != "EINVAL") {
-                    self.known(pipe).is_used = true;
-                }
+                pipes.iter().filter(|pipe| **pipe != "none").for_each(|pipe| self.known(pipe).is_used = true);
             }
             // The new handle is there, whether there was a connection or not.
             ["accept", server, client] => {
