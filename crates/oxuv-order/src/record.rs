@@ -56,6 +56,8 @@ struct Known {
     is_connecting: bool,
     /// It could not be connected.
     has_failed: bool,
+    /// It could not be opened, and libuv takes it for readable.
+    is_broken: bool,
     /// The other end of its socket is there, outside of the loop.
     has_end: bool,
     /// It is a child that has ended, and that is not told yet.
@@ -249,6 +251,7 @@ impl Sense {
                 self.is(name, |known| known.is_receiving)
             }
             ["stop", name] if self.is(name, |known| known.is_refused) => false,
+            ["read", name] if self.is(name, |known| known.is_broken) => false,
             // A pipe that is bound is never readable then in libuv, and never writable.
             ["connect", name, ..] if self.is(name, |known| known.is_bound) => false,
             ["connect", name, "nowhere"] => is_fresh(name),
@@ -308,6 +311,7 @@ impl Sense {
                 let kind = if server_kind == "ipc" { "" } else { &server_kind };
                 *self.known(client) = Known { is_used: outcome == "ok", ..Known::new(kind) };
             }
+            ["open", name] if outcome != "ok" => self.known(name).is_broken = true,
             _ if outcome != "ok" => {}
             ["work" | "hold", name] | ["look_up" | "name_of" | "random" | "fs" | "call", name, ..] => {
                 self.jobs.insert(name.to_owned(), false);
