@@ -185,7 +185,10 @@ unsafe fn text_of(request: *mut uv_fs_t) -> String {
                 let then =
                     |time: &uv_timespec_t| (time.tv_sec < 1000).then(|| format!("{}.{}", time.tv_sec, time.tv_nsec));
                 let times = [&stat.st_atim, &stat.st_mtim].map(|time| then(time).unwrap_or_else(|| "now".to_owned()));
-                format!("{:o} {} {} {}", stat.st_mode, stat.st_nlink, stat.st_size, times.join(" "))
+                // That of a link is the length of its path, in which there is the number of the process.
+                let size =
+                    if stat.st_mode & u64::from(libc::S_IFMT) == u64::from(libc::S_IFLNK) { 0 } else { stat.st_size };
+                format!("{:o} {} {size} {}", stat.st_mode, stat.st_nlink, times.join(" "))
             }
             uv_fs_type_UV_FS_STATFS => {
                 format!("{}", told.cast::<uv_statfs_t>().as_ref().is_some_and(|fs| fs.f_bsize > 0))
