@@ -63,6 +63,9 @@ const HOW: [&str; 12] = [
 /// What pipes to children are.
 const PIPES: [&str; 2] = ["pipe", "ipc"];
 
+/// Kinds of which there may be some in another loop.
+const IN_TWO: [&str; 7] = ["signal", CHILD, "timer", "idle", "prepare", "check", "async"];
+
 /// As scripts call them.
 const DESCRIPTORS: [&str; 8] = ["reading", "writing", "both", "both", "adding", "path", "bad", "below"];
 const PATHS: [&str; 10] = ["x", "x", "y", "y", "z", "x/y", "x/", ".", "nothing", "long"];
@@ -122,6 +125,11 @@ const ON_PATHS: [&str; 33] = [
     "copyfile_oddly",
 ];
 
+/// What is done in the second loop.
+fn in_second(step: &str) -> String {
+    format!("loop 1; {step}; loop 0")
+}
+
 fn is_request(kind: &str) -> bool {
     [JOB, FILE].contains(&kind)
 }
@@ -165,6 +173,8 @@ struct Draw<'a> {
     handles: Vec<(&'a str, &'a str)>,
     /// Much goes wrong: others hang up, refuse, reset.
     is_harsh: bool,
+    /// Some handles are of another loop.
+    has_second: bool,
     /// Jobs that tell when the pool is done.
     last_job: usize,
 }
@@ -180,7 +190,14 @@ pub(crate) fn program(seed: u64) -> Program {
         few = vec![*random.pick(&["tcp", "tcp", "pipe", "pipe", "ipc", "stream", "udp"]).expect("there are some")];
     } else if random.chance(100) {
         few = random
-            .pick(&[["ipc", "udp"], [CHILD, "pipe"], ["ipc", CHILD], [FILE, FILE]])
+            .pick(&[
+                ["ipc", "udp"],
+                [CHILD, "pipe"],
+                ["ipc", CHILD],
+                [FILE, FILE],
+                ["signal", "signal"],
+                [CHILD, "signal"],
+            ])
             .expect("there are some")
             .to_vec();
     }
@@ -189,11 +206,13 @@ pub(crate) fn program(seed: u64) -> Program {
         few.retain(|kind| !["async", JOB, FILE, "fs_poll"].contains(kind));
     }
     if random.chance(50) {
-        return Draw { random, handles: vec![(NAMES[0], FILE)], is_harsh: false, last_job: 0 }.by_ring(seed);
+        return Draw { random, handles: vec![(NAMES[0], FILE)], is_harsh: false, has_second: false, last_job: 0 }
+            .by_ring(seed);
     }
     let handles = NAMES[..count].iter().map(|&name| (name, *random.pick(&few).expect("there are some"))).collect();
     let is_harsh = random.chance(300);
-    Draw { random, handles, is_harsh, last_job: 0 }.program(seed)
+    let has_second = few.iter().all(|kind| IN_TWO.contains(kind)) && random.chance(700);
+    Draw { random, handles, is_harsh, has_second, last_job: 0 }.program(seed)
 }
 
 impl<'a> Draw<'a> {
@@ -202,7 +221,9 @@ impl<'a> Draw<'a> {
         let handles = self.handles.clone();
         for &(name, kind) in handles.iter().filter(|(_, kind)| !is_request(kind)) {
             if self.random.chance(850) {
-                outside.push(format!("{kind} {name}"));
+                let init = format!("{kind} {name}");
+                // What a callback initialises is of the loop that calls it.
+                outside.push(if self.has_second && self.random.chance(500) { in_second(&init) } else { init });
                 if self.random.chance(700) {
                     outside.push(self.usual(name, kind));
                 }
@@ -216,6 +237,9 @@ impl<'a> Draw<'a> {
         outside.push("release".to_owned());
         outside.extend(handles.iter().map(|(name, _)| format!("close {name}")));
         outside.push("start guard 0; run default".to_owned());
+        if self.has_second {
+            outside.extend([in_second("run nowait"), in_second("run nowait")]);
+        }
         outside.push("close guard; close before; close after; run nowait; run nowait; loop_close".to_owned());
         for &(name, kind) in &handles {
             for callback in callbacks(kind) {
@@ -254,6 +278,9 @@ impl<'a> Draw<'a> {
 
     /// A run that does not wait, for the guard is due.
     fn run(&mut self) -> String {
+        if self.has_second && self.random.chance(400) {
+            return in_second("run nowait");
+        }
         format!("start guard 0; run {}", self.pick(&["nowait", "nowait", "once", "default"]))
     }
 

@@ -56,6 +56,8 @@ struct Known {
     is_connecting: bool,
     /// It could not be connected.
     has_failed: bool,
+    /// It could not be connected, and said so at once: libuv takes it for writable.
+    is_unconnected: bool,
     /// It could not be opened, and libuv takes it for readable.
     is_broken: bool,
     /// The other end of its socket is there, outside of the loop.
@@ -161,6 +163,8 @@ pub(crate) struct Sense {
     /// Jobs that have not come back, and whether they were taken back.
     jobs: HashMap<String, bool>,
     is_held: bool,
+    /// Another loop is used than the first.
+    is_in_second: bool,
     /// The loop is closed.
     is_over: bool,
     files: Vec<String>,
@@ -225,7 +229,9 @@ impl Sense {
             ["walk?" | "loop_close"] if self.handles.values().any(Known::is_childless) => false,
             ["await", name] => self.is_asked(name),
             // Not while it runs, unless something of the program's own is open.
+            ["loop_close"] if self.is_in_second => false,
             ["loop_close"] => self.runs == 0 || self.handles.values().any(|known| known.life == Life::Open),
+            ["loop", _] => self.runs == 0,
             ["call_now" | "walk?", ..] => true,
             ["poll_on", name, what] => {
                 self.life(name) == Life::None
@@ -244,7 +250,8 @@ impl Sense {
             ["end" | "kill", name, _] => self.is(name, |known| !known.is_ending && !known.has_failed),
             [verb, name] if OPENED.contains(&verb) => self.life(name) == Life::None,
             [verb, name] if Kind::named(verb).is_some() => self.life(name) == Life::None,
-            ["open" | "listen", name] => is_fresh(name),
+            ["listen", name] => is_fresh(name) && !self.is(name, |known| known.is_unconnected),
+            ["open", name] => is_fresh(name),
             ["pair", one, other] => one != other && is_fresh(one) && is_fresh(other) && self.are_alike(one, other),
             // Refused when it does not receive, libuv asserts that it does.
             ["connect", name, "nowhere"] if self.is(name, |known| known.kind.starts_with("udp")) => {
@@ -311,6 +318,7 @@ impl Sense {
                 let kind = if server_kind == "ipc" { "" } else { &server_kind };
                 *self.known(client) = Known { is_used: outcome == "ok", ..Known::new(kind) };
             }
+            ["connect", name, _] if outcome != "ok" => self.known(name).is_unconnected = true,
             ["open", name] if outcome != "ok" => self.known(name).is_broken = true,
             _ if outcome != "ok" => {}
             ["work" | "hold", name] | ["look_up" | "name_of" | "random" | "fs" | "call", name, ..] => {
@@ -318,6 +326,7 @@ impl Sense {
                 self.is_held |= words[0] == "hold";
             }
             ["release"] => self.is_held = false,
+            ["loop", number] => self.is_in_second = number != "0",
             ["loop_close"] => self.is_over = true,
             ["cancel", name] => drop(self.jobs.insert(name.to_owned(), true)),
             [verb, name] if OPENED.contains(&verb) => {
