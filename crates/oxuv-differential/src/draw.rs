@@ -45,10 +45,11 @@ const JOB: &str = "job";
 const FILE: &str = "file";
 
 /// How children fare that are more than one that waits.
-const HOW: [&str; 12] = [
+const HOW: [&str; 13] = [
     "talking",
     "talking",
     "talking",
+    "user",
     "missing",
     "unknown",
     "forbidden",
@@ -457,7 +458,11 @@ impl<'a> Draw<'a> {
                 self.handles.iter().filter(|(_, kind)| PIPES.contains(kind)).map(|(name, _)| *name).collect();
             // Each is one child's, and one of its streams.
             let pipe = self.random.pick(&pipes).copied().filter(|pipe| !text.split(' ').any(|word| word == *pipe));
-            text += &format!(" {}", pipe.unwrap_or("none"));
+            // A stream that the child is given waits when it is written to.
+            let streams = self.handles.iter().filter(|(_, kind)| *kind == "stream" && !self.is_harsh);
+            let streams: Vec<_> = streams.map(|(name, _)| format!("={name}")).collect();
+            let stream = self.random.pick(&streams).map_or("none", String::as_str);
+            text += &format!(" {}", pipe.unwrap_or(stream));
         }
         text
     }

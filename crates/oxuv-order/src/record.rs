@@ -107,11 +107,13 @@ pub fn questions(kind: &str) -> &'static [&'static str] {
         "pipe" | "ipc" => {
             &["fileno", "send_buffer", "receive_buffer", "pipe_peer", "pipe_own", "chmod", "chmod_none", "nonblocking"]
         }
-        "tty" => &["fileno", "window"],
+        "tty" => &["fileno", "window", "raw", "io"],
         "poll" => &["fileno"],
         "fs_event" => &["fileno", "event_path"],
         "fs_poll" => &["fileno", "poll_path"],
-        "udp" | "udp_several" | "mailbox" => &[
+        // Disconnected, its other end would hear of that.
+        "mailbox" => &["fileno", "send_buffer", "udp_peer", "udp_own", "broadcast", "ttl", "join"],
+        "udp" | "udp_several" => &[
             "fileno",
             "send_buffer",
             "receive_buffer",
@@ -310,7 +312,10 @@ impl Sense {
             // There is a handle, which can be closed, and the pipes are there, too.
             ["spawn", name, _, ref pipes @ ..] => {
                 *self.known(name) = Known { has_failed: outcome != "ok", ..Known::new("spawn") };
-                pipes.iter().filter(|pipe| **pipe != "none").for_each(|pipe| self.known(pipe).is_used = true);
+                pipes
+                    .iter()
+                    .filter(|pipe| **pipe != "none" && !pipe.starts_with('='))
+                    .for_each(|pipe| self.known(pipe).is_used = true);
             }
             // The new handle is there, whether there was a connection or not.
             ["accept", server, client] => {
