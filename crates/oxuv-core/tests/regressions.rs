@@ -234,6 +234,10 @@ fn a_run_in_whose_callback_another_one_has_ended_all_does_not_wait() {
     core.begin(Mode::Default);
     let Some(Event::NeedBuffer { key, .. }) = core.next() else { panic!("there is more to read") };
     read(&mut core, key).unwrap();
+    // The inner run's last wait is one without an end.
+    both[0].1.send(&sim, b"y").unwrap();
+    let Some(Event::NeedBuffer { key, .. }) = core.next() else { panic!("and once more") };
+    read(&mut core, key).unwrap();
     both.iter().for_each(|(key, _)| core.close(*key).unwrap());
     assert_eq!(std::iter::from_fn(|| core.next()).count(), 2, "both are closed");
     assert_eq!(core.end(), Ok(false));
