@@ -18,8 +18,8 @@ use crate::drive::Subjects;
 use crate::net::Gate;
 use crate::observe::Places;
 use crate::{
-    Async, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Poll, Process, Readiness, Result, Signal,
-    Timer, Udp,
+    Async, Datagram, FsChange, FsEvent, FsHappened, FsPoll, Handle, Poll, Process, Readiness, Result, Signal, Timer,
+    Udp,
 };
 
 type OnEvent<H> = Box<dyn FnMut(&H)>;

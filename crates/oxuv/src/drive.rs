@@ -1,12 +1,13 @@
 //! Running a loop: asks the core what is due, and calls the closure that belongs to it.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::mem::MaybeUninit;
 
 use oxuv_core::kernel::Job;
 use oxuv_core::{Event, Key, Mode};
 
 use crate::callbacks::{Callback, Table, call};
+use crate::kept::Kept;
 use crate::loop_::{BUFFER, Engine, Inner};
 use crate::task::here::Here;
 use crate::work::OnJob;
@@ -109,9 +110,8 @@ impl Driver {
                 return true;
             }
             Event::Written { key, user, result } => {
-                let (buffers, on_done) = (core.take_buffers(), requests.done.take(user));
-                drop(borrowed);
-                drop(buffers);
+                let on_done = requests.done.take(user);
+                drop_buffers(core.take_buffers(), borrowed);
                 if let Some(on_done) = on_done {
                     on_done(&mut self.subjects, key, result);
                 }
@@ -130,6 +130,20 @@ impl Driver {
         };
         self.subjects.dispatch(inner, table, event);
         true
+    }
+}
+
+/// Gives the core back, and then drops what it has kept of a write, if that is anything: mostly there is nothing.
+#[inline]
+fn drop_buffers(buffers: Option<Kept>, borrowed: RefMut<'_, Option<Engine>>) {
+    #[cold]
+    fn drop_some(buffers: Kept, borrowed: RefMut<'_, Option<Engine>>) {
+        drop(borrowed);
+        drop(buffers);
+    }
+    match buffers {
+        Some(buffers) => drop_some(buffers, borrowed),
+        None => drop(borrowed),
     }
 }
 

@@ -115,6 +115,7 @@ macro_rules! is_a_stream {
             /// # Errors
             /// EAGAIN when it takes nothing, or when bytes are queued; else as [`write`](Self::write), and as the connection fails.
             #[doc(alias = "uv_try_write")]
+            #[inline]
             pub fn try_write(&self, bytes: &[u8]) -> $crate::Result<usize> {
                 self.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
             }
