@@ -81,6 +81,15 @@ impl Place {
     }
 }
 
+/// A write that nothing speaks against.
+struct Begun<U> {
+    key: Key,
+    state: u32,
+    user: U,
+    /// The number of bytes, as it was found: the buffers may say something else when asked again.
+    total: usize,
+}
+
 /// libuv's limits: more buffers, or more bytes, are taken for a negative number gone astray.
 pub(crate) const MAX_BUFFERS: usize = 1024 * 1024;
 pub(crate) const MAX_BYTES: usize = i32::MAX as usize;
@@ -119,8 +128,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     self.requests += 1;
                     Ok(Progress::Sent(buffers))
                 }
-                Ok(sent) => self.note_sent(key, state, user, buffers, keep, sent),
-                Err(error) => self.note_failure(key, state, user, buffers, keep, error),
+                Ok(sent) => self.note_sent(Begun { key, state, user, total }, buffers, keep, sent),
+                Err(error) => self.note_failure(Begun { key, state, user, total }, buffers, keep, error),
             };
         }
         self.write_otherwise(key, user, buffers, keep)
@@ -135,22 +144,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         buffers: T,
         keep: impl FnOnce(T) -> B,
     ) -> Result<Progress<T>, Refused<T>> {
-        let state = match self.check_write(key, &buffers) {
-            Ok((state, _)) => state,
+        let (state, total) = match self.check_write(key, &buffers) {
+            Ok(checked) => checked,
             Err(error) => return Err(Refused { error, given: buffers }),
         };
         if self.gathering.is_on() && self.gather(key, state, user, &buffers) {
             return Ok(Progress::Sent(buffers));
         }
+        let begun = Begun { key, state, user, total };
         let stream = &mut self.streams[state];
         match &stream.fd {
             Some(fd) if stream.sends_at_once() => {
                 match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
-                    Ok(sent) => self.note_sent(key, state, user, buffers, keep, sent),
-                    Err(error) => self.note_failure(key, state, user, buffers, keep, error),
+                    Ok(sent) => self.note_sent(begun, buffers, keep, sent),
+                    Err(error) => self.note_failure(begun, buffers, keep, error),
                 }
             }
-            _ => self.note_sent(key, state, user, buffers, keep, 0),
+            _ => self.note_sent(begun, buffers, keep, 0),
         }
     }
 
@@ -158,14 +168,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(never)]
     fn note_sent<T: Buffers>(
         &mut self,
-        key: Key,
-        state: u32,
-        user: U,
+        begun: Begun<U>,
         buffers: T,
         keep: impl FnOnce(T) -> B,
         sent: usize,
     ) -> Result<Progress<T>, Refused<T>> {
-        let total = buffers.total().unwrap_or(0);
+        let Begun { key, state, user, total } = begun;
         if sent < total || !self.streams[state].sends_at_once() {
             self.queue(key.index, state, Write::new(user, keep(buffers), sent, total, None));
             return Ok(Progress::Kept);
@@ -185,14 +193,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(never)]
     fn note_failure<T: Buffers>(
         &mut self,
-        key: Key,
-        state: u32,
-        user: U,
+        begun: Begun<U>,
         buffers: T,
         keep: impl FnOnce(T) -> B,
         error: Errno,
     ) -> Result<Progress<T>, Refused<T>> {
-        let total = buffers.total().unwrap_or(0);
+        let Begun { key, state, user, total } = begun;
         if error == Errno::EAGAIN {
             self.queue(key.index, state, Write::new(user, keep(buffers), 0, total, None));
             return Ok(Progress::Kept);
