@@ -209,7 +209,7 @@ unsafe fn all_done(loop_: *mut uv_loop_t, req: *mut uv_req_t, result: Result<()>
 ///
 /// # Safety
 /// As for [`call`]: a `NeedBuffer` event of `stream`.
-#[inline]
+#[inline(never)] // As `call_other`.
 unsafe fn read_all(loop_: *mut uv_loop_t, run: u32, mut key: Key, mut stream: *mut uv_stream_t) {
     // SAFETY: `stream` is valid until `alloc_cb`. That may run the loop until the stream, or the loop itself, is
     // closed for good; else the stream is valid still. The next one is that of an event that came just now.
