@@ -391,6 +391,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins to work on a stream that is ready.
     #[inline(always)] // As `Core::advance`.
     pub(crate) fn begin_step(&mut self, key: Key, state: u32, user: U, ready: Readiness) -> Option<Event<U>> {
+        if self.begin_reading(key, state, ready) {
+            return Some(Event::NeedBuffer { key, user });
+        }
         let stream = &self.streams[state];
         let readiness = ready & (stream.watch.wanted | Readiness::ERROR | Readiness::HANG_UP);
         if stream.watch.wanted.is_empty() || readiness.is_empty() {
@@ -414,6 +417,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.step.stage = Stage::HangUp;
         None
+    }
+
+    /// Begins to work on a stream that is ready, if it is to be read: the usual case. False, with nothing done, if it is another.
+    #[inline(always)] // As `Core::advance`.
+    pub(crate) fn begin_reading(&mut self, key: Key, state: u32, ready: Readiness) -> bool {
+        let stream = &self.streams[state];
+        let readiness = ready & (stream.watch.wanted | Readiness::ERROR | Readiness::HANG_UP);
+        let does = stream.flags & (StreamFlags::READING | StreamFlags::LISTENING | StreamFlags::CONNECTING);
+        if does != StreamFlags::READING || !readiness.intersects(Readiness::READ | Readiness::ERROR) {
+            return false;
+        }
+        self.poll.events += 1;
+        let (stage, rounds) = (Stage::Read, ROUNDS - 1);
+        self.step = Step { stage, rounds, readiness, key, state, reports: self.step.reports };
+        true
     }
 
     /// Begins to work on a stream that was fed: something of it has completed.
