@@ -354,10 +354,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(&mut self.extras[stream.extra])
     }
 
-    /// What a stream may refuse a descriptor for that was made elsewhere: EEXIST when a handle waits for it, EBUSY when
-    /// the stream has another.
-    pub(crate) fn check_given(&self, index: u32, fd: &K::Fd) -> Result<()> {
-        self.check_free(K::number(fd), None)?;
+    /// A stream refuses a descriptor that was made elsewhere when it has another: EBUSY. Of what is no descriptor it says that first.
+    pub(crate) fn check_unused(&self, index: u32, fd: &K::Fd) -> Result<()> {
         let own = self.streams[self.slots[index].state].fd.as_ref();
         if own.is_some_and(|own| K::number(own) != K::number(fd)) { Err(Errno::EBUSY) } else { Ok(()) }
     }
