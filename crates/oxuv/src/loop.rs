@@ -64,7 +64,6 @@ pub(crate) const BUFFER: usize = 64 * 1024;
 
 impl Inner {
     /// The buffer for a read that is no run's, to be given back after it.
-    #[cfg(any(feature = "hyper", feature = "tokio"))]
     #[inline]
     pub(crate) fn take_buffer(&self) -> Box<[MaybeUninit<u8>]> {
         self.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER))
