@@ -10,7 +10,7 @@
 use std::ffi::c_void;
 use std::fmt;
 
-use oxuv_core::kernel::{Answer, Job, Operation};
+use oxuv_core::kernel::{Job, Operation};
 use oxuv_core::{Lane, Look, Result, Ticket};
 use oxuv_os::Shared;
 
@@ -83,16 +83,21 @@ impl Job for Request {
         unsafe { self.file_request().is_some_and(|req| fs::run_at_once(req)) }
     }
 
-    fn operation(&mut self) -> Option<Operation> {
+    fn put_operation(&mut self, place: &mut Operation) {
         // SAFETY: `submit` had a request, which stays valid until it has come back.
-        unsafe { self.file_request().and_then(|req| fs::operation(req)) }
+        unsafe {
+            if let Some(req) = self.file_request() {
+                fs::put_operation(req, place);
+            }
+        }
     }
 
-    fn answered(&mut self, answer: Result<Answer>, _: Operation) {
-        // SAFETY: as above.
-        if let Some(req) = unsafe { self.file_request() } {
-            // SAFETY: the answer is to the operation that was made of this request.
-            unsafe { fs::answered(req, answer) };
+    fn answered(&mut self, result: Result<usize>, operation: &mut Operation) {
+        // SAFETY: as above; the answer is to the operation that was made of this request.
+        unsafe {
+            if let Some(req) = self.file_request() {
+                fs::answered(req, result.map(|number| operation.answer(number)));
+            }
         }
     }
 }

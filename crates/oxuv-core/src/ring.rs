@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
 
 use oxuv_os::epoll::{Epoll, EventFlags};
-use oxuv_os::ring::{Done, Name, Outcome, Ring};
+use oxuv_os::ring::{Name, Operation, Outcome, Ring};
 use oxuv_os::system::env;
 use oxuv_os::{Errno, Result, clock};
 
@@ -53,6 +53,8 @@ pub(crate) struct RingJobs<J> {
     ready: usize,
     /// What has come back without a completion.
     early: VecDeque<Returned<J>>,
+    /// So many of the ring's places have room there.
+    room: usize,
     /// The loop is observed: when each job was queued and begun.
     times: Option<Times>,
 }
@@ -128,7 +130,7 @@ pub(crate) enum Returned<J> {
 impl<J> Default for RingJobs<J> {
     fn default() -> Self {
         let (state, way, early) = (State::Unused, Way::Fastest, VecDeque::new());
-        RingJobs { state, way, is_decided: false, ready: 0, early, times: None }
+        RingJobs { state, way, is_decided: false, ready: 0, early, room: 0, times: None }
     }
 }
 
@@ -173,9 +175,9 @@ impl<J: Job> RingJobs<J> {
         is_empty && self.early.is_empty()
     }
 
-    /// Does the job here and now, if it is alone and takes but a moment: it is there to be collected then. Else it is back.
+    /// Does the job here and now, if that takes but a moment: it is there to be collected then. Else it is back.
     pub(crate) fn run_at_once(&mut self, request: u32, mut job: J) -> Result<Ticket, J> {
-        if self.way() != Way::Fastest || !self.is_idle() || self.early.try_reserve(1).is_err() || !job.run_at_once() {
+        if self.way() != Way::Fastest || self.early.try_reserve(1).is_err() || !job.run_at_once() {
             return Err(job);
         }
         self.early.push_back(Returned::Finished(Finished { request, job, result: Ok(()) }));
@@ -195,17 +197,22 @@ impl<J: Job> RingJobs<J> {
             }
         }
         let State::On(ring) = &mut self.state else { return Err(job) };
-        // A child of a fork has a ring when its loop was told of the fork. Room for what comes back early is made here.
-        if !ring.is_of_this_process() || self.early.try_reserve(ring.len() + 1).is_err() {
+        // A child of a fork has a ring when its loop was told of the fork.
+        if !ring.is_of_this_process() {
             return Err(job);
         }
-        let Some(operation) = job.operation() else { return Err(job) };
-        let is_for_a_thread = way == Way::Fastest && !operation.is_quick();
-        if is_for_a_thread || ring.reserve(&operation).is_err() {
-            job.take_back(operation);
-            return Err(job);
-        }
-        let Name { index, generation } = ring.submit(operation, (request, job));
+        let Ok(place) = ring.place() else { return Err(job) };
+        job.put_operation(place);
+        let is_for_ring = way == Way::Ring || place.is_quick();
+        let has_room = is_for_ring && reserve(&mut self.early, &mut self.room, ring.places()).is_ok();
+        let submitted = if has_room { ring.submit((request, job)) } else { Err((request, job)) };
+        let Name { index, generation } = match submitted {
+            Ok(name) => name,
+            Err((_, mut job)) => {
+                ring.withdraw(|operation| job.take_back(operation));
+                return Err(job);
+            }
+        };
         if let Some(times) = &mut self.times {
             times.queued(request);
         }
@@ -219,8 +226,8 @@ impl<J: Job> RingJobs<J> {
     pub(crate) fn cancel(&mut self, ticket: Ticket) -> Result<bool> {
         let name = Name { index: ticket.index & !RINGS, generation: ticket.generation };
         let ring = self.ring().filter(|ring| ring.is_of_this_process()).ok_or(Errno::EBUSY)?;
-        let Some((operation, (request, mut job))) = ring.cancel(name)? else { return Ok(false) };
-        job.take_back(operation);
+        let Some(((request, mut job), mut operation)) = ring.cancel(name)? else { return Ok(false) };
+        job.take_back(&mut operation);
         self.early.push_back(Returned::Finished(Finished { request, job, result: Err(Errno::ECANCELED) }));
         Ok(true)
     }
@@ -263,6 +270,7 @@ impl<J: Job> RingJobs<J> {
             *times = Times::default();
         }
         std::mem::forget(std::mem::take(&mut self.early));
+        self.room = 0;
     }
 
     /// Has the kernel begin what is new.
@@ -281,8 +289,8 @@ impl<J: Job> RingJobs<J> {
         if entered.is_err()
             && let State::On(mut ring) = std::mem::replace(&mut self.state, State::Off)
         {
-            while let Some((operation, (request, mut job))) = ring.take_waiting() {
-                job.take_back(operation);
+            while let Some(((request, mut job), mut operation)) = ring.take_waiting() {
+                job.take_back(&mut operation);
                 self.early.push_back(Returned::ForThread { request, job });
             }
             self.state = State::Ending(ring);
@@ -329,22 +337,38 @@ impl<J: Job> RingJobs<J> {
         }
         while self.ready > 0 {
             self.ready -= 1;
-            if let Some(done) = self.ring().and_then(Ring::next_done) {
-                if let (Some(times), Outcome::Answer(_)) = (&mut self.times, &done.outcome) {
-                    times.done(done.value.0);
+            let (State::On(ring) | State::Ending(ring)) = &mut self.state else { return None };
+            let times = &mut self.times;
+            let returned = ring.next_done(|(request, job), outcome, operation| {
+                if let (Some(times), Outcome::Answer(_)) = (times, &outcome) {
+                    times.done(request);
                 }
-                return Some(returned(done));
+                returned(request, job, outcome, operation)
+            });
+            if returned.is_some() {
+                return returned;
             }
         }
         None
     }
 }
 
+/// Makes room for what comes back early from so many places.
+#[inline]
+fn reserve<J>(early: &mut VecDeque<Returned<J>>, room: &mut usize, places: usize) -> Result<()> {
+    if *room < places {
+        early.try_reserve(places)?;
+        *room = places;
+    }
+    Ok(())
+}
+
 /// The job gets what the ring has found out.
-fn returned<J: Job>(Done { value: (request, mut job), operation, outcome }: Done<(u32, J)>) -> Returned<J> {
+#[inline]
+fn returned<J: Job>(request: u32, mut job: J, outcome: Outcome, operation: &mut Operation) -> Returned<J> {
     let result = match outcome {
-        Outcome::Answer(answer) => {
-            job.answered(answer, operation);
+        Outcome::Answer(result) => {
+            job.answered(result, operation);
             Ok(())
         }
         Outcome::Cancelled => {

@@ -12,11 +12,12 @@ use super::types::{
     UV_FS_OPEN, UV_FS_READ, UV_FS_RENAME, UV_FS_RMDIR, UV_FS_STAT, UV_FS_SYMLINK, UV_FS_UNLINK, UV_FS_WRITE, uv_fs_t,
 };
 
-/// What the request asks of a ring; `None` if it is for a thread.
+/// Puts there what the request asks of a ring; nothing if it is for a thread.
 ///
 /// # Safety
 /// `req` has its arguments, which stay as they are until it has come back.
-pub(crate) unsafe fn operation(req: *mut uv_fs_t) -> Option<Operation> {
+#[inline]
+pub(crate) unsafe fn put_operation(req: *mut uv_fs_t, place: &mut Operation) {
     // SAFETY: the kind says which arguments there are. With a callback, which it has, paths and arrays are copies of the
     // request's own; buffers and descriptors are the program's, which has promised to leave them alone.
     unsafe {
@@ -25,23 +26,23 @@ pub(crate) unsafe fn operation(req: *mut uv_fs_t) -> Option<Operation> {
         // A number that no descriptor can have is no file, and the thread says so.
         let file = || request.file().ok();
         match (*req).fs_type {
-            UV_FS_OPEN => Some(Operation::open(request.path(), request.flags(), request.mode())),
-            UV_FS_CLOSE => Operation::close(file()?),
-            UV_FS_READ => Operation::read(file()?, request.room(), offset()),
-            UV_FS_WRITE => Operation::write(file()?, request.bytes(), offset()),
-            UV_FS_FSYNC => Some(Operation::sync(file()?, false)),
-            UV_FS_FDATASYNC => Some(Operation::sync(file()?, true)),
-            UV_FS_FTRUNCATE => Operation::truncate(file()?, request.offset()),
-            UV_FS_STAT => Some(Operation::metadata(request.path())),
-            UV_FS_LSTAT => Some(Operation::link_metadata(request.path())),
-            UV_FS_FSTAT => Some(Operation::file_metadata(file()?)),
-            UV_FS_RENAME => Operation::rename(request.path(), request.new_path()),
-            UV_FS_LINK => Operation::link(request.path(), request.new_path()),
-            UV_FS_SYMLINK => Some(Operation::symlink(request.path(), request.new_path())),
-            UV_FS_MKDIR => Some(Operation::make_directory(request.path(), request.mode())),
-            UV_FS_UNLINK => Some(Operation::remove_file(request.path())),
-            UV_FS_RMDIR => Some(Operation::remove_directory(request.path())),
-            _ => None,
+            UV_FS_OPEN => place.open(request.path(), request.flags(), request.mode()),
+            UV_FS_CLOSE => file().map_or((), |file| place.close(file)),
+            UV_FS_READ => file().map_or((), |file| place.read(file, request.room(), offset())),
+            UV_FS_WRITE => file().map_or((), |file| place.write(file, request.bytes(), offset())),
+            UV_FS_FSYNC => file().map_or((), |file| place.sync(file, false)),
+            UV_FS_FDATASYNC => file().map_or((), |file| place.sync(file, true)),
+            UV_FS_FTRUNCATE => file().map_or((), |file| place.truncate(file, request.offset())),
+            UV_FS_STAT => place.metadata(request.path()),
+            UV_FS_LSTAT => place.link_metadata(request.path()),
+            UV_FS_FSTAT => file().map_or((), |file| place.file_metadata(file)),
+            UV_FS_RENAME => place.rename(request.path(), request.new_path()),
+            UV_FS_LINK => place.link(request.path(), request.new_path()),
+            UV_FS_SYMLINK => place.symlink(request.path(), request.new_path()),
+            UV_FS_MKDIR => place.make_directory(request.path(), request.mode()),
+            UV_FS_UNLINK => place.remove_file(request.path()),
+            UV_FS_RMDIR => place.remove_directory(request.path()),
+            _ => {}
         }
     }
 }
@@ -49,7 +50,7 @@ pub(crate) unsafe fn operation(req: *mut uv_fs_t) -> Option<Operation> {
 /// Does on the loop's thread what takes but a moment; false if the request does.
 ///
 /// # Safety
-/// As for [`operation`].
+/// As for [`put_operation`].
 pub(crate) unsafe fn run_at_once(req: *mut uv_fs_t) -> bool {
     // SAFETY: the kind says which arguments there are.
     let found = unsafe {
@@ -70,7 +71,8 @@ pub(crate) unsafe fn run_at_once(req: *mut uv_fs_t) -> bool {
 /// Puts the answer where the program looks for it.
 ///
 /// # Safety
-/// `req` has been done by the operation that [`operation`] has made of it, or the like.
+/// `req` has been done by the operation that [`put_operation`] has made of it, or the like.
+#[inline]
 pub(crate) unsafe fn answered(req: *mut uv_fs_t, answer: Result<Answer>) {
     let result = answer.map(|answer| match answer {
         Answer::Done => 0,

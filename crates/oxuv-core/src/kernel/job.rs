@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 
 use oxuv_os::Result;
-use oxuv_os::ring::{Answer, Operation};
+use oxuv_os::ring::Operation;
 
 /// Something to be run on another thread. What it finds out it keeps: it comes back when it has run.
 pub trait Job: Any + Send {
@@ -17,19 +17,19 @@ pub trait Job: Any + Send {
         false
     }
 
-    /// The same as one operation of a ring, if it is one. The job is told what becomes of it by [`Job::answered`], unless it
-    /// is cancelled; or it gets it back by [`Job::take_back`], and runs.
-    fn operation(&mut self) -> Option<Operation> {
-        None
+    /// Puts the same as one operation of a ring there, if it is one. The job is told what becomes of it by [`Job::answered`];
+    /// or by [`Job::take_back`], and then it runs or is cancelled.
+    fn put_operation(&mut self, place: &mut Operation) {
+        let _ = place;
     }
 
-    /// The ring has done the operation.
-    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
-        let _ = (answer, operation);
+    /// The ring has done the operation. What it has found out is told by [`Operation::answer`].
+    fn answered(&mut self, result: Result<usize>, operation: &mut Operation) {
+        let _ = (result, operation);
     }
 
     /// The ring has not done the operation, or not to its end.
-    fn take_back(&mut self, operation: Operation) {
+    fn take_back(&mut self, operation: &mut Operation) {
         let _ = operation;
     }
 }
@@ -43,15 +43,15 @@ impl Job for Box<dyn Job> {
         (**self).run_at_once()
     }
 
-    fn operation(&mut self) -> Option<Operation> {
-        (**self).operation()
+    fn put_operation(&mut self, place: &mut Operation) {
+        (**self).put_operation(place);
     }
 
-    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
-        (**self).answered(answer, operation);
+    fn answered(&mut self, result: Result<usize>, operation: &mut Operation) {
+        (**self).answered(result, operation);
     }
 
-    fn take_back(&mut self, operation: Operation) {
+    fn take_back(&mut self, operation: &mut Operation) {
         (**self).take_back(operation);
     }
 }

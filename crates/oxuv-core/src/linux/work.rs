@@ -114,7 +114,7 @@ impl<J: Job> Linux<J> {
     /// Does an operation on files at once, or has the ring do it; it is back if it is for a thread.
     #[inline(never)]
     fn submit_file_job(&mut self, request: u32, mut job: J) -> Result<Ticket, J> {
-        if self.jobs.is_idle() {
+        if self.ring.is_idle() && self.jobs.is_idle() {
             match self.ring.run_at_once(request, job) {
                 Ok(ticket) => {
                     // It is told of in the poll phase, as all jobs are.

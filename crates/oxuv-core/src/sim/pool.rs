@@ -8,7 +8,7 @@ use oxuv_os::{Errno, Result, Shared};
 
 use super::{Fault, Sim};
 use crate::fs_poll::Look;
-use crate::kernel::{Answer, Finished, Job, Operation};
+use crate::kernel::{Finished, Job, Operation};
 use crate::{Lane, Ticket};
 
 /// A job takes less than this many nanoseconds to begin, and then to run.
@@ -106,7 +106,9 @@ impl Sim {
                 self.finish_job(request, job, Ok(()));
                 return Ok(ticket);
             }
-            if let Some(operation) = job.operation() {
+            let mut operation = Operation::default();
+            job.put_operation(&mut operation);
+            if !operation.is_empty() {
                 world.jobs.held.push(Held { request, job, operation, ticket, is_begun: false });
                 return Ok(ticket);
             }
@@ -119,8 +121,8 @@ impl Sim {
     pub(super) fn cancel_job(&self, ticket: Ticket) -> Result<()> {
         let mut world = self.world.borrow_mut();
         let jobs = &mut world.jobs;
-        let (request, job) = if let Some(Held { request, mut job, operation, .. }) = jobs.take_held(ticket) {
-            job.take_back(operation);
+        let (request, job) = if let Some(Held { request, mut job, mut operation, .. }) = jobs.take_held(ticket) {
+            job.take_back(&mut operation);
             (request, job)
         } else {
             let found = jobs.waiting.iter().position(|waiting| waiting.ticket == ticket).ok_or(Errno::EBUSY)?;
@@ -161,14 +163,14 @@ impl Sim {
 
     fn end_operation(&self, ticket: Ticket) {
         let mut world = self.world.borrow_mut();
-        let Some(Held { request, mut job, operation, .. }) = world.jobs.take_held(ticket) else { return };
+        let Some(Held { request, mut job, mut operation, .. }) = world.jobs.take_held(ticket) else { return };
         let declines = world.commits(Fault::RingDeclines);
         drop(world);
         if declines {
-            job.take_back(operation);
+            job.take_back(&mut operation);
             self.queue_job(Waiting { lane: Lane::FastIo, request, job, ticket });
         } else {
-            job.answered(Ok(Answer::Done), operation);
+            job.answered(Ok(0), &mut operation);
             self.finish_job(request, job, Ok(()));
         }
     }

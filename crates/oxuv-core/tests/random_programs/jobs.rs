@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use oxuv_core::kernel::{Answer, Call, Job, Operation};
+use oxuv_core::kernel::{Call, Job, Operation};
 use oxuv_core::{Errno, Lane, Result as CoreResult, Ticket};
 
 use crate::Check;
@@ -42,18 +42,19 @@ impl Job for Task {
         runs
     }
 
-    fn operation(&mut self) -> Option<Operation> {
-        let operation = self.is_for_files.then(|| Call::Metadata(c"/".to_owned()).into_operation().ok()).flatten();
-        self.fate.is_held.fetch_add(u32::from(operation.is_some()), Relaxed);
-        operation
+    fn put_operation(&mut self, place: &mut Operation) {
+        if self.is_for_files {
+            let is_put = Call::Metadata(c"/".to_owned()).put(place).is_ok();
+            self.fate.is_held.fetch_add(u32::from(is_put), Relaxed);
+        }
     }
 
-    fn answered(&mut self, _: CoreResult<Answer>, _: Operation) {
+    fn answered(&mut self, _: CoreResult<usize>, _: &mut Operation) {
         self.fate.answers.fetch_add(1, Relaxed);
         self.fate.is_held.fetch_sub(1, Relaxed);
     }
 
-    fn take_back(&mut self, _: Operation) {
+    fn take_back(&mut self, _: &mut Operation) {
         self.fate.is_held.fetch_sub(1, Relaxed);
     }
 }

@@ -159,38 +159,42 @@ impl Call {
     ///
     /// # Errors
     /// That.
-    pub fn into_operation(mut self) -> Result<Operation, Call> {
+    pub fn put(mut self, place: &mut Operation) -> Result<(), Call> {
+        // What was there may be about something that goes now.
+        drop(place.take_call());
         // SAFETY: the texts, the memory and the bytes are on the heap, where they stay when the call moves into the
         // operation, which keeps it until it comes back. A ring that goes before then does not drop it.
-        let operation = unsafe {
+        unsafe {
             match &mut self {
-                Call::Open { path, flags, mode } => Some(Operation::open(path, *flags, *mode)),
-                Call::Close(file) => file.as_ref().and_then(|file| Operation::close(file.as_fd())),
+                Call::Open { path, flags, mode } => place.open(path, *flags, *mode),
+                Call::Close(Some(file)) => place.close(file.as_fd()),
+                Call::Close(None) => {}
                 Call::Read { file, room, offset } => {
-                    Operation::read(file.as_fd(), &[ReadBuf::new(room.spare_capacity_mut())], *offset)
+                    place.read(file.as_fd(), &[ReadBuf::new(room.spare_capacity_mut())], *offset);
                 }
                 Call::Write { file, bytes, offset } => {
-                    let place = offset.map(|offset| offset.saturating_add(bytes.written as u64));
-                    Operation::write(file.as_fd(), &[WriteBuf::new(bytes.rest())], place)
+                    let offset = offset.map(|offset| offset.saturating_add(bytes.written as u64));
+                    place.write(file.as_fd(), &[WriteBuf::new(bytes.rest())], offset);
                 }
-                Call::SyncAll(file) => Some(Operation::sync(file.as_fd(), false)),
-                Call::SyncData(file) => Some(Operation::sync(file.as_fd(), true)),
-                Call::Truncate(file, length) => Operation::truncate(file.as_fd(), *length),
-                Call::Metadata(path) => Some(Operation::metadata(path)),
-                Call::LinkMetadata(path) => Some(Operation::link_metadata(path)),
-                Call::FileMetadata(file) => Some(Operation::file_metadata(file.as_fd())),
-                Call::Rename(path, new_path) => Operation::rename(path, new_path),
-                Call::Link(path, new_path) => Operation::link(path, new_path),
-                Call::Symlink(path, new_path) => Some(Operation::symlink(path, new_path)),
-                Call::MakeDirectory(path, mode) => Some(Operation::make_directory(path, *mode)),
-                Call::RemoveFile(path) => Some(Operation::remove_file(path)),
-                Call::RemoveDirectory(path) => Some(Operation::remove_directory(path)),
+                Call::SyncAll(file) => place.sync(file.as_fd(), false),
+                Call::SyncData(file) => place.sync(file.as_fd(), true),
+                Call::Truncate(file, length) => place.truncate(file.as_fd(), *length),
+                Call::Metadata(path) => place.metadata(path),
+                Call::LinkMetadata(path) => place.link_metadata(path),
+                Call::FileMetadata(file) => place.file_metadata(file.as_fd()),
+                Call::Rename(path, new_path) => place.rename(path, new_path),
+                Call::Link(path, new_path) => place.link(path, new_path),
+                Call::Symlink(path, new_path) => place.symlink(path, new_path),
+                Call::MakeDirectory(path, mode) => place.make_directory(path, *mode),
+                Call::RemoveFile(path) => place.remove_file(path),
+                Call::RemoveDirectory(path) => place.remove_directory(path),
             }
-        };
-        match operation {
-            Some(operation) => Ok(Operation { call: Some(self), ..operation }),
-            None => Err(self),
         }
+        if place.is_empty() {
+            return Err(self);
+        }
+        place.call = Some(self);
+        Ok(())
     }
 
     /// A ring has moved so many bytes.

@@ -1,11 +1,12 @@
 //! Operations on files by io_uring: the kernel does them, and no thread of ours waits for it.
 //!
-//! A [`Ring`] takes [`Operation`]s, each with a value of its owner's, and keeps both until the kernel is done with them:
-//! what an operation points to must stay for so long. [`Ring::enter`] tells the kernel of all that are new by one system
-//! call; [`Ring::next_done`] gives them back. The ring's descriptor is readable when there is something to be given back.
+//! A [`Ring`] has places for [`Operation`]s, which are put there and stay there, each with a value of its owner's, until the
+//! kernel is done with them: what an operation points to must stay for so long. [`Ring::enter`] tells the kernel of all that
+//! are new by one system call; [`Ring::next_done`] tells of them. The ring's descriptor is readable when there is something
+//! to be told.
 //!
 //! What comes back is what the functions of [`fs`](crate::fs) would have said. Where a ring would do something else, the
-//! operation is given back as one for a thread ([`Outcome::Elsewhere`]), or is not taken in the first place:
+//! operation comes back as one for a thread ([`Outcome::Elsewhere`]), or is not taken in the first place:
 //!
 //! * Where a file has no position, a ring takes no notice of an offset, nor of `O_NONBLOCK`. Reads and writes with either are
 //!   not for a ring.
@@ -29,13 +30,12 @@ mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use io_uring::IoUring;
 use io_uring::types::{CancelBuilder, Timespec};
-use rustix::fs::{FileType, Statx, fstat};
+use rustix::fs::{FileType, fstat};
 
 use crate::{Errno, Result, fork};
 
@@ -53,12 +53,10 @@ pub struct Ring<T> {
     known: u64,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
-    /// Not entered yet. Each slot has room here.
+    /// Not entered yet, in their order. Each slot has room here.
     waiting: VecDeque<u32>,
     /// The files whose position is in use, with those that wait for it.
     positions: HashMap<RawFd, VecDeque<u32>>,
-    /// What was last put into the submission queue, in its order.
-    batch: Vec<u32>,
     /// So many are the kernel's now.
     entered: usize,
     /// So many may be.
@@ -70,13 +68,11 @@ pub struct Ring<T> {
 struct Slot<T> {
     /// Never 0.
     generation: u32,
-    held: Option<(Operation, T)>,
     is_entered: bool,
     is_cancelled: bool,
-    /// Where metadata goes: room for one, as soon as that was needed.
-    found: Vec<MaybeUninit<Statx>>,
-    /// A FIFO that was opened too early. Until it is open for good, who waits for a reader shall have one.
-    early: Option<OwnedFd>,
+    /// `None` of a free slot.
+    value: Option<T>,
+    operation: Operation,
 }
 
 /// The name of an operation that a ring holds.
@@ -88,22 +84,11 @@ pub struct Name {
     pub generation: u32,
 }
 
-/// An operation that has come back.
-#[derive(Debug)]
-pub struct Done<T> {
-    /// What was submitted with it.
-    pub value: T,
-    /// The operation.
-    pub operation: Operation,
-    /// What became of it.
-    pub outcome: Outcome,
-}
-
 /// What became of an operation.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It was done, or has failed.
-    Answer(Result<Answer>),
+    /// It was done, or has failed. What the number means is told by [`Operation::answer`].
+    Answer(Result<usize>),
     /// It was taken back.
     Cancelled,
     /// It has not been done, or not to its end, and is for a thread.
@@ -111,59 +96,88 @@ pub enum Outcome {
 }
 
 impl<T> Ring<T> {
-    /// Takes an operation, for which [`Ring::reserve`] has made room. It is not begun before [`Ring::enter`].
-    pub fn submit(&mut self, operation: Operation, value: T) -> Name {
-        let position = operation.what.position();
-        let index = self.free.pop().expect("there is room");
+    /// The place for the operation that is submitted next, which is empty.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    #[inline]
+    pub fn place(&mut self) -> Result<&mut Operation> {
+        let index = match self.free.last() {
+            Some(&index) => index,
+            None => self.grow()?,
+        };
+        let operation = &mut self.slots[index as usize].operation;
+        operation.what = What::Nothing;
+        Ok(operation)
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<u32> {
+        let count = self.slots.len() + 1;
+        let index = u32::try_from(self.slots.len()).map_err(|_| Errno::ENOMEM)?;
+        self.slots.try_reserve(1)?;
+        self.free.try_reserve(count)?;
+        self.waiting.try_reserve(count - self.waiting.len())?;
+        let (value, operation) = (None, Operation::default());
+        self.slots.push(Slot { generation: 1, is_entered: false, is_cancelled: false, value, operation });
+        self.free.push(index);
+        Ok(index)
+    }
+
+    /// Takes what is in [`Ring::place`]. It is not begun before [`Ring::enter`].
+    ///
+    /// # Errors
+    /// The value is back if there is nothing, the kernel does not know this kind, or memory is short.
+    #[inline]
+    pub fn submit(&mut self, value: T) -> Result<Name, T> {
+        let Some(&index) = self.free.last() else { return Err(value) };
         let slot = &mut self.slots[index as usize];
-        slot.held = Some((operation, value));
+        let what = &slot.operation.what;
+        let is_known = self.known & 1 << what.code() != 0;
+        let position = what.position();
+        if !is_known || (what.needs_room() && self.reserve(index).is_err()) {
+            return Err(value);
+        }
+        self.free.pop();
+        let slot = &mut self.slots[index as usize];
+        slot.value = Some(value);
         let name = Name { index, generation: slot.generation };
-        match position.map(|file| (file, self.positions.get_mut(&file))) {
-            Some((_, Some(queue))) => queue.push_back(index),
-            Some((file, None)) => {
+        match position {
+            Some(file) => self.queue_for_position(index, file),
+            None => self.waiting.push_back(index),
+        }
+        Ok(name)
+    }
+
+    /// Room for metadata, or in the queue for a position.
+    #[inline(never)]
+    fn reserve(&mut self, index: u32) -> Result<()> {
+        let Operation { what, found, .. } = &mut self.slots[index as usize].operation;
+        match what.position().map(|file| (file, self.positions.get_mut(&file))) {
+            Some((_, Some(queue))) => Ok(queue.try_reserve(1)?),
+            Some((_, None)) => self.positions.try_reserve(1).map_err(|_| Errno::ENOMEM),
+            None => Ok(found.try_reserve_exact(1)?),
+        }
+    }
+
+    /// Leaves what is in [`Ring::place`] to somebody else.
+    pub fn withdraw(&mut self, give: impl FnOnce(&mut Operation)) {
+        if let Some(&index) = self.free.last() {
+            let slot = &mut self.slots[index as usize];
+            give(&mut slot.operation);
+            slot.clear();
+        }
+    }
+
+    #[inline(never)]
+    fn queue_for_position(&mut self, index: u32, file: RawFd) {
+        match self.positions.get_mut(&file) {
+            Some(queue) => queue.push_back(index),
+            None => {
                 self.positions.insert(file, VecDeque::new());
                 self.waiting.push_back(index);
             }
-            None => self.waiting.push_back(index),
         }
-        name
-    }
-
-    /// Makes sure that submitting this operation needs no memory: there is a free slot.
-    ///
-    /// # Errors
-    /// EOPNOTSUPP if the kernel does not know this kind; ENOMEM.
-    pub fn reserve(&mut self, operation: &Operation) -> Result<()> {
-        let what = &operation.what;
-        if self.known & 1 << what.code() == 0 {
-            return Err(Errno::EOPNOTSUPP);
-        }
-        if self.free.is_empty() {
-            let count = self.slots.len() + 1;
-            let index = u32::try_from(self.slots.len()).map_err(|_| Errno::ENOMEM)?;
-            self.slots.try_reserve(1)?;
-            self.free.try_reserve(count)?;
-            self.waiting.try_reserve(count - self.waiting.len())?;
-            self.slots.push(Slot {
-                generation: 1,
-                held: None,
-                is_entered: false,
-                is_cancelled: false,
-                found: Vec::new(),
-                early: None,
-            });
-            self.free.push(index);
-        }
-        if let (What::Metadata { .. }, Some(&index)) = (what, self.free.last()) {
-            self.slots[index as usize].found.try_reserve_exact(1)?;
-        }
-        if let Some(file) = what.position() {
-            match self.positions.get_mut(&file) {
-                Some(queue) => queue.try_reserve(1)?,
-                None => self.positions.try_reserve(1).map_err(|_| Errno::ENOMEM)?,
-            }
-        }
-        Ok(())
     }
 
     /// True if [`Ring::enter`] would begin something.
@@ -178,51 +192,47 @@ impl<T> Ring<T> {
     /// Those of `io_uring_enter`. What was not taken is given by [`Ring::take_waiting`]; this must not be called again.
     pub fn enter(&mut self) -> Result<()> {
         while self.must_enter() {
-            self.fill();
+            let filled = self.fill();
             while !self.ring.submission().is_empty() {
                 match self.ring.submit().map_err(Errno::from) {
                     // It takes at least one, or says why not.
                     Ok(1..) | Err(Errno::EINTR) => {}
-                    Ok(0) => return self.refused(Errno::EAGAIN),
-                    Err(error) => return self.refused(error),
+                    Ok(0) => return self.refused(filled, Errno::EAGAIN),
+                    Err(error) => return self.refused(filled, error),
                 }
             }
+            self.waiting.drain(..filled);
         }
         Ok(())
     }
 
-    /// Fills the submission queue, which is empty.
-    fn fill(&mut self) {
-        self.batch.clear();
+    /// Fills the submission queue, which is empty, and returns with how many of those that wait.
+    fn fill(&mut self) -> usize {
         let mut queue = self.ring.submission();
-        while self.entered < self.most && !queue.is_full() {
-            let Some(index) = self.waiting.pop_front() else { break };
+        let mut filled = 0;
+        for &index in self.waiting.iter().take(self.most - self.entered) {
             let slot = &mut self.slots[index as usize];
-            let Some((operation, _)) = &slot.held else { continue };
             let name = Name { index, generation: slot.generation };
-            let entry = operation.what.entry(slot.found.as_mut_ptr().cast()).user_data(name.to_u64());
+            let entry = slot.operation.entry().user_data(name.to_u64());
             // SAFETY: what the entry points to stays as long as the operation is in its slot, and that is until it is completed,
             // also if the ring goes before: see there. Where metadata is asked for, `reserve` has made room for it, which does
             // not move with the slot.
-            match unsafe { queue.push(&entry) } {
-                Ok(()) => {
-                    slot.is_entered = true;
-                    self.entered += 1;
-                    self.batch.push(index);
-                }
-                Err(_) => {
-                    self.waiting.push_front(index);
-                    break;
-                }
+            if unsafe { queue.push(&entry) }.is_err() {
+                break;
             }
+            slot.is_entered = true;
+            filled += 1;
         }
+        self.entered += filled;
+        filled
     }
 
     /// What is left in the submission queue is not the kernel's: without entering it will never be.
     #[cold]
-    fn refused(&mut self, error: Errno) -> Result<()> {
-        let left = self.ring.submission().len().min(self.batch.len());
-        for &index in &self.batch[self.batch.len() - left..] {
+    fn refused(&mut self, filled: usize, error: Errno) -> Result<()> {
+        let left = self.ring.submission().len().min(filled);
+        self.waiting.drain(..filled - left);
+        for &index in self.waiting.iter().take(left) {
             self.slots[index as usize].is_entered = false;
             self.entered -= 1;
         }
@@ -230,12 +240,18 @@ impl<T> Ring<T> {
     }
 
     /// Gives up an operation that is not the kernel's. For a ring that is not to be entered any more.
-    pub fn take_waiting(&mut self) -> Option<(Operation, T)> {
-        let is_left = |slot: &Slot<T>| slot.held.is_some() && !slot.is_entered;
+    pub fn take_waiting(&mut self) -> Option<(T, Operation)> {
+        let is_left = |slot: &Slot<T>| slot.value.is_some() && !slot.is_entered;
         let index = self.slots.iter().position(is_left)? as u32;
         self.waiting.retain(|&other| other != index);
         self.positions.values_mut().for_each(|queue| queue.retain(|&other| other != index));
         self.vacate(index)
+    }
+
+    /// How many places it has.
+    #[inline]
+    pub fn places(&self) -> usize {
+        self.slots.len()
     }
 
     /// How many completions are there.
@@ -244,70 +260,74 @@ impl<T> Ring<T> {
     }
 
     /// How many operations it holds.
+    #[inline]
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
     /// True if it holds none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Looks at one completion. `None` if there is none, and also if its operation is to go on.
+    /// Looks at one completion, and tells what has become of the operation, with its value. `None` if there is none, and also if
+    /// the operation is to go on.
     #[inline]
-    pub fn next_done(&mut self) -> Option<Done<T>> {
+    pub fn next_done<R>(&mut self, tell: impl FnOnce(T, Outcome, &mut Operation) -> R) -> Option<R> {
         let completion = self.ring.completion().next()?;
         let index = Name::from_u64(completion.user_data()).index;
         let result = match completion.result() {
             failed @ ..0 => Err(Errno::from_raw(-failed)),
             number => Ok(number as usize),
         };
-        self.slots[index as usize].is_entered = false;
+        let slot = &mut self.slots[index as usize];
+        slot.is_entered = false;
         self.entered -= 1;
-        let outcome = self.slots[index as usize].judge(result);
-        let Some(outcome) = outcome else {
+        let Some(outcome) = slot.judge(result) else {
             self.waiting.push_front(index);
             return None;
         };
-        self.release_position(index);
-        let (operation, value) = self.vacate(index)?;
-        Some(Done { value, operation, outcome })
+        let position = slot.operation.what.position();
+        let told = tell(slot.value.take()?, outcome, &mut slot.operation);
+        slot.clear();
+        self.free.push(index);
+        if let Some(file) = position {
+            self.release_position(file);
+        }
+        Some(told)
     }
 
     /// The next that waits for the file's position may go.
-    fn release_position(&mut self, index: u32) {
-        let Some((operation, _)) = &self.slots[index as usize].held else { return };
-        let Some(file) = operation.what.position() else { return };
+    #[inline(never)]
+    fn release_position(&mut self, file: RawFd) {
         match self.positions.get_mut(&file).and_then(VecDeque::pop_front) {
             Some(next) => self.waiting.push_back(next),
             None => drop(self.positions.remove(&file)),
         }
     }
 
-    /// Frees a slot.
-    #[inline]
-    fn vacate(&mut self, index: u32) -> Option<(Operation, T)> {
+    /// Frees a slot, with what is in it.
+    fn vacate(&mut self, index: u32) -> Option<(T, Operation)> {
         let slot = &mut self.slots[index as usize];
-        let held = slot.held.take()?;
-        slot.generation = slot.generation.checked_add(1).unwrap_or(1);
-        (slot.is_cancelled, slot.early) = (false, None);
+        let (value, operation) = (slot.value.take()?, std::mem::take(&mut slot.operation));
+        slot.clear();
         self.free.push(index);
-        Some(held)
+        Some((value, operation))
     }
 
     /// Takes an operation back. One that is not entered yet is given back at once; else it comes back as cancelled.
     ///
     /// # Errors
     /// EBUSY when it is done, is being done, or was cancelled before.
-    pub fn cancel(&mut self, name: Name) -> Result<Option<(Operation, T)>> {
+    pub fn cancel(&mut self, name: Name) -> Result<Option<(T, Operation)>> {
         let slot = self.slots.get_mut(name.index as usize).filter(|slot| slot.generation == name.generation);
         let slot = slot.ok_or(Errno::EBUSY)?;
-        let has_begun = match slot.held {
-            Some((Operation { what: What::Write(transfer), .. }, _)) => transfer.moved > 0,
-            Some(_) => slot.early.is_some(),
-            None => return Err(Errno::EBUSY),
+        let has_begun = match slot.operation.what {
+            What::Write(transfer) => transfer.moved > 0,
+            _ => slot.operation.file.is_some(),
         };
-        if slot.is_cancelled || has_begun {
+        if slot.value.is_none() || slot.is_cancelled || has_begun {
             return Err(Errno::EBUSY);
         }
         if slot.is_entered {
@@ -317,10 +337,11 @@ impl<T> Ring<T> {
             slot.is_cancelled = true;
             return Ok(None);
         }
+        let position = slot.operation.what.position();
         match self.waiting.iter().position(|&index| index == name.index) {
             Some(place) => {
                 self.waiting.remove(place);
-                self.release_position(name.index);
+                position.into_iter().for_each(|file| self.release_position(file));
             }
             None => self.positions.values_mut().for_each(|queue| queue.retain(|&index| index != name.index)),
         }
@@ -329,11 +350,33 @@ impl<T> Ring<T> {
 }
 
 impl<T> Slot<T> {
+    /// Nothing is in it any more.
+    #[inline]
+    fn clear(&mut self) {
+        self.generation = self.generation.checked_add(1).unwrap_or(1);
+        self.is_cancelled = false;
+        self.operation.what = What::Nothing;
+        (self.operation.file, self.operation.is_found) = (None, false);
+        // As a rule there is none any more.
+        if self.operation.call.is_some() {
+            self.operation.call = None;
+        }
+    }
+
     /// What a completion means. `None` if the operation is to go on.
+    #[inline]
     fn judge(&mut self, result: Result<usize>) -> Option<Outcome> {
-        let (Operation { what, call }, _) = self.held.as_mut()?;
+        match (&self.operation, result) {
+            (Operation { what: What::Read(_), call: None, .. }, Ok(_)) => Some(Outcome::Answer(result)),
+            _ => self.judge_otherwise(result),
+        }
+    }
+
+    #[inline(never)]
+    fn judge_otherwise(&mut self, result: Result<usize>) -> Option<Outcome> {
+        let Operation { what, call, file: opened, is_found, .. } = &mut self.operation;
         let answer = match (&mut *what, result) {
-            (What::Write(transfer), Err(_)) if transfer.moved > 0 => Ok(Answer::Count(transfer.moved)),
+            (What::Write(transfer), Err(_)) if transfer.moved > 0 => Ok(transfer.moved),
             (_, Err(Errno::ECANCELED | Errno::EINTR)) if self.is_cancelled => return Some(Outcome::Cancelled),
             // The thread that has entered it is gone. What uses a position stays in its line.
             (what, Err(Errno::ECANCELED | Errno::EINTR)) if what.position().is_some() => return None,
@@ -349,29 +392,30 @@ impl<T> Slot<T> {
                     // Too late, and nobody expects it any more.
                     return Some(Outcome::Cancelled);
                 }
-                if !*may_wait && may_be_early(*flags) && is_fifo(&file) {
-                    (*may_wait, self.early) = (true, Some(file));
+                let is_early = !*may_wait && may_be_early(*flags) && is_fifo(&file);
+                *opened = Some(file);
+                if is_early {
+                    *may_wait = true;
                     return None;
                 }
-                Ok(Answer::File(file))
+                Ok(0)
             }
             // Closed in any case, as by the call.
-            (What::Close { .. }, Ok(_) | Err(Errno::EINTR | Errno::EINPROGRESS)) => Ok(Answer::Done),
-            (What::Read(_), Ok(count)) => Ok(Answer::Count(count)),
+            (What::Close { .. }, Ok(_) | Err(Errno::EINTR | Errno::EINPROGRESS)) => Ok(0),
+            (What::Read(_), Ok(count)) => Ok(count),
             (What::Write(transfer), Ok(count)) => {
                 transfer.moved += count;
                 if count > 0 && transfer.moved < transfer.total() {
                     call.iter_mut().for_each(|call| call.moved(count));
                     return None;
                 }
-                Ok(Answer::Count(transfer.moved))
+                Ok(transfer.moved)
             }
             (What::Metadata { .. }, Ok(_)) => {
-                // SAFETY: with success the kernel has written all of it, where `reserve` has made room.
-                let found = unsafe { self.found.as_ptr().read().assume_init() };
-                Ok(Answer::Metadata(found.into()))
+                *is_found = true;
+                Ok(0)
             }
-            (_, Ok(_)) => Ok(Answer::Done),
+            (_, Ok(_)) => Ok(0),
             (what, Err(error)) if what.may_be_the_rings(error) => return Some(Outcome::Elsewhere),
             (_, Err(error)) => Err(error),
         };
@@ -433,14 +477,11 @@ impl<T> Drop for Ring<T> {
         // What has opened a file closes it when it is dropped.
         while self.entered > 0 && self.wait_until(deadline) {
             for _ in 0..self.completed() {
-                drop(self.next_done());
+                self.next_done(|value, _, _| drop(value));
             }
         }
         for slot in self.slots.iter_mut().filter(|slot| slot.is_entered) {
-            if let Some((operation, _)) = slot.held.take() {
-                std::mem::forget(operation);
-            }
-            std::mem::forget(std::mem::take(&mut slot.found));
+            std::mem::forget(std::mem::take(&mut slot.operation));
         }
     }
 }

@@ -2,22 +2,31 @@
 
 use std::ffi::{CStr, c_char};
 use std::fmt;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use io_uring::{opcode, squeue, types};
 use libc::iovec;
 use rustix::fs::{AtFlags, FileType, OFlags, Statx, StatxFlags, fcntl_getfl, statx};
 
-use super::Call;
+use super::{Answer, Call};
 use crate::Errno;
 use crate::fs::{MAX_BUFFERS, MAX_BYTES, ReadBuf, WriteBuf};
 
-/// One thing to be done with files, and what it needs.
+/// A place for one thing to be done with files, and for what it needs and finds. It stays where it is from before the thing is
+/// submitted until it has been told of.
 ///
-/// It either owns that, see [`Call::into_operation`], or somebody has promised that it stays.
+/// What is needed it either owns, see [`Call::put`], or somebody has promised that it stays.
+#[derive(Default)]
 pub struct Operation {
     pub(super) what: What,
     pub(super) call: Option<Call>,
+    /// What was opened. A FIFO may have been too early: until it is open for good, who waits for a reader shall have one.
+    pub(super) file: Option<OwnedFd>,
+    /// Where metadata goes: room for one, as soon as that was needed.
+    pub(super) found: Vec<MaybeUninit<Statx>>,
+    /// The kernel has written it.
+    pub(super) is_found: bool,
 }
 
 // SAFETY: what the addresses point to is the operation's own, or somebody has promised that it stays as it is, whoever
@@ -33,8 +42,10 @@ impl fmt::Debug for Operation {
 /// A text that somebody keeps.
 type Text = *const c_char;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) enum What {
+    #[default]
+    Nothing,
     Open {
         path: Text,
         flags: i32,
@@ -109,147 +120,184 @@ enum Place {
 }
 
 impl Operation {
-    fn new(what: What) -> Operation {
-        Operation { what, call: None }
+    /// True if nothing is to be done: what was to be put here is for a thread.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        matches!(self.what, What::Nothing)
     }
 
-    /// What it was made of, if it has its own.
-    pub fn into_call(self) -> Option<Call> {
-        self.call
+    /// Takes out what it was made of, if it has its own.
+    pub fn take_call(&mut self) -> Option<Call> {
+        self.what = What::Nothing;
+        self.call.take()
     }
 
-    /// As [`fs::open`](crate::fs::open).
+    /// What it has found out, if the ring's answer is this number. What was opened is given once.
+    #[inline]
+    pub fn answer(&mut self, number: usize) -> Answer {
+        match self.what {
+            What::Read(_) | What::Write(_) => Answer::Count(number),
+            What::Open { .. } => self.file.take().map_or(Answer::Done, Answer::File),
+            What::Metadata { .. } if self.is_found => {
+                // SAFETY: the kernel has written all of it, where `Ring::reserve` had made room.
+                let found = unsafe { self.found.as_ptr().read().assume_init() };
+                Answer::Metadata(found.into())
+            }
+            _ => Answer::Done,
+        }
+    }
+
+    /// Makes it one like [`fs::open`](crate::fs::open).
     ///
     /// # Safety
     /// As for all that follow: what it is given stays as it is until the operation has come back, or is dropped. If the
     /// ring is dropped before, it may be until the end of the process.
-    pub unsafe fn open(path: &CStr, flags: i32, mode: u32) -> Operation {
+    pub unsafe fn open(&mut self, path: &CStr, flags: i32, mode: u32) {
         let path = path.as_ptr();
-        Operation::new(What::Open { path, flags: flags | libc::O_CLOEXEC, mode, may_wait: false })
+        self.what = What::Open { path, flags: flags | libc::O_CLOEXEC, mode, may_wait: false };
     }
 
-    /// As [`fs::close`](crate::fs::close). `None` where that may take long.
+    /// As [`fs::close`](crate::fs::close). It stays empty where that may take long.
     ///
     /// # Safety
     /// As for [`Operation::open`]; the descriptor is the operation's to close.
-    pub unsafe fn close(file: BorrowedFd<'_>) -> Option<Operation> {
-        is_quick_to_close(file).then(|| Operation::new(What::Close { file: file.as_raw_fd() }))
+    pub unsafe fn close(&mut self, file: BorrowedFd<'_>) {
+        if is_quick_to_close(file) {
+            self.what = What::Close { file: file.as_raw_fd() };
+        }
     }
 
-    /// As [`fs::read`](crate::fs::read); never interrupted. `None` where a ring does something else.
+    /// As [`fs::read`](crate::fs::read); never interrupted. It stays empty where a ring does something else.
     ///
     /// # Safety
     /// As for [`Operation::open`]; the array stays as well as the memory, and this is for nobody else to touch.
-    pub unsafe fn read(file: BorrowedFd<'_>, bufs: &[ReadBuf<'_>], offset: Option<u64>) -> Option<Operation> {
-        let transfer = Transfer::new(file, bufs.as_ptr().cast(), bufs.len().min(MAX_BUFFERS), offset)?;
-        Some(Operation::new(What::Read(transfer)))
+    #[inline]
+    pub unsafe fn read(&mut self, file: BorrowedFd<'_>, bufs: &[ReadBuf<'_>], offset: Option<u64>) {
+        if let Some(transfer) = Transfer::new(file, bufs.as_ptr().cast(), bufs.len().min(MAX_BUFFERS), offset) {
+            self.what = What::Read(transfer);
+        }
     }
 
-    /// As [`fs::write`](crate::fs::write). `None` where a ring does something else.
+    /// As [`fs::write`](crate::fs::write). It stays empty where a ring does something else.
     ///
     /// # Safety
     /// As for [`Operation::open`]; the array stays as well as the bytes.
-    pub unsafe fn write(file: BorrowedFd<'_>, bufs: &[WriteBuf<'_>], offset: Option<u64>) -> Option<Operation> {
-        Some(Operation::new(What::Write(Transfer::new(file, bufs.as_ptr().cast(), bufs.len(), offset)?)))
+    pub unsafe fn write(&mut self, file: BorrowedFd<'_>, bufs: &[WriteBuf<'_>], offset: Option<u64>) {
+        if let Some(transfer) = Transfer::new(file, bufs.as_ptr().cast(), bufs.len(), offset) {
+            self.what = What::Write(transfer);
+        }
     }
 
     /// As [`fs::sync_all`](crate::fs::sync_all), or [`fs::sync_data`](crate::fs::sync_data).
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn sync(file: BorrowedFd<'_>, data_only: bool) -> Operation {
-        Operation::new(What::Sync { file: file.as_raw_fd(), data_only })
+    pub unsafe fn sync(&mut self, file: BorrowedFd<'_>, data_only: bool) {
+        self.what = What::Sync { file: file.as_raw_fd(), data_only };
     }
 
-    /// As [`fs::truncate`](crate::fs::truncate). `None` for a negative length.
+    /// As [`fs::truncate`](crate::fs::truncate). It stays empty for a negative length.
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn truncate(file: BorrowedFd<'_>, length: i64) -> Option<Operation> {
-        let length = u64::try_from(length).ok()?;
-        Some(Operation::new(What::Truncate { file: file.as_raw_fd(), length }))
+    pub unsafe fn truncate(&mut self, file: BorrowedFd<'_>, length: i64) {
+        if let Ok(length) = u64::try_from(length) {
+            self.what = What::Truncate { file: file.as_raw_fd(), length };
+        }
     }
 
     /// As [`fs::metadata`](crate::fs::metadata).
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn metadata(path: &CStr) -> Operation {
-        Operation::new(What::Metadata { directory: libc::AT_FDCWD, path: path.as_ptr(), flags: 0 })
+    pub unsafe fn metadata(&mut self, path: &CStr) {
+        self.what = What::Metadata { directory: libc::AT_FDCWD, path: path.as_ptr(), flags: 0 };
     }
 
     /// As [`fs::link_metadata`](crate::fs::link_metadata).
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn link_metadata(path: &CStr) -> Operation {
+    pub unsafe fn link_metadata(&mut self, path: &CStr) {
         let flags = libc::AT_SYMLINK_NOFOLLOW;
-        Operation::new(What::Metadata { directory: libc::AT_FDCWD, path: path.as_ptr(), flags })
+        self.what = What::Metadata { directory: libc::AT_FDCWD, path: path.as_ptr(), flags };
     }
 
     /// As [`fs::file_metadata`](crate::fs::file_metadata).
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn file_metadata(file: BorrowedFd<'_>) -> Operation {
+    pub unsafe fn file_metadata(&mut self, file: BorrowedFd<'_>) {
         let (directory, path) = (file.as_raw_fd(), c"".as_ptr());
-        Operation::new(What::Metadata { directory, path, flags: libc::AT_EMPTY_PATH })
+        self.what = What::Metadata { directory, path, flags: libc::AT_EMPTY_PATH };
     }
 
-    /// As [`fs::rename`](crate::fs::rename); `None` if it must be a thread that does it.
+    /// As [`fs::rename`](crate::fs::rename). It stays empty where a ring would tell of the other path.
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn rename(path: &CStr, new_path: &CStr) -> Option<Operation> {
-        let (path, new_path) = two_paths(path, new_path)?;
-        Some(Operation::new(What::Rename { path, new_path }))
+    pub unsafe fn rename(&mut self, path: &CStr, new_path: &CStr) {
+        if let Some((path, new_path)) = two_paths(path, new_path) {
+            self.what = What::Rename { path, new_path };
+        }
     }
 
-    /// As [`fs::link`](crate::fs::link); `None` if it must be a thread that does it.
+    /// As [`fs::link`](crate::fs::link). It stays empty where a ring would tell of the other path.
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn link(path: &CStr, new_path: &CStr) -> Option<Operation> {
-        let (path, new_path) = two_paths(path, new_path)?;
-        Some(Operation::new(What::Link { path, new_path }))
+    pub unsafe fn link(&mut self, path: &CStr, new_path: &CStr) {
+        if let Some((path, new_path)) = two_paths(path, new_path) {
+            self.what = What::Link { path, new_path };
+        }
     }
 
     /// As [`fs::symlink`](crate::fs::symlink).
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn symlink(path: &CStr, new_path: &CStr) -> Operation {
-        Operation::new(What::Symlink { path: path.as_ptr(), new_path: new_path.as_ptr() })
+    pub unsafe fn symlink(&mut self, path: &CStr, new_path: &CStr) {
+        self.what = What::Symlink { path: path.as_ptr(), new_path: new_path.as_ptr() };
     }
 
     /// As [`fs::make_directory`](crate::fs::make_directory).
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn make_directory(path: &CStr, mode: u32) -> Operation {
-        Operation::new(What::MakeDirectory { path: path.as_ptr(), mode })
+    pub unsafe fn make_directory(&mut self, path: &CStr, mode: u32) {
+        self.what = What::MakeDirectory { path: path.as_ptr(), mode };
     }
 
     /// As [`fs::remove_file`](crate::fs::remove_file).
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn remove_file(path: &CStr) -> Operation {
-        Operation::new(What::Remove { path: path.as_ptr(), flags: 0 })
+    pub unsafe fn remove_file(&mut self, path: &CStr) {
+        self.what = What::Remove { path: path.as_ptr(), flags: 0 };
     }
 
     /// As [`fs::remove_directory`](crate::fs::remove_directory).
     ///
     /// # Safety
     /// As for [`Operation::open`].
-    pub unsafe fn remove_directory(path: &CStr) -> Operation {
-        Operation::new(What::Remove { path: path.as_ptr(), flags: libc::AT_REMOVEDIR })
+    pub unsafe fn remove_directory(&mut self, path: &CStr) {
+        self.what = What::Remove { path: path.as_ptr(), flags: libc::AT_REMOVEDIR };
     }
 }
 
 impl Operation {
+    /// The ring's entry for it.
+    #[inline]
+    pub(super) fn entry(&mut self) -> squeue::Entry {
+        match &self.what {
+            What::Read(transfer) => transfer.read_entry(),
+            what => what.entry(self.found.as_mut_ptr().cast()),
+        }
+    }
+
     /// Whether a kernel does this itself where nothing has to be waited for. All else its rings leave to threads of its own, which
     /// is slower than one of ours.
+    #[inline]
     pub fn is_quick(&self) -> bool {
         match self.what {
             What::Open { flags, .. } => {
@@ -263,8 +311,10 @@ impl Operation {
 
 impl What {
     /// The number by which a kernel says whether its rings do this.
+    #[inline]
     pub(super) fn code(&self) -> u8 {
         match self {
+            What::Nothing => opcode::Nop::CODE,
             What::Open { .. } => opcode::OpenAt::CODE,
             What::Close { .. } => opcode::Close::CODE,
             What::Read(Transfer { bufs: Bufs::One(_), .. }) => opcode::Read::CODE,
@@ -283,10 +333,10 @@ impl What {
         }
     }
 
-    /// The ring's entry for it. Metadata goes to `found`.
-    pub(super) fn entry(&self, found: *mut Statx) -> squeue::Entry {
+    fn entry(&self, found: *mut Statx) -> squeue::Entry {
         const HERE: types::Fd = types::Fd(libc::AT_FDCWD);
         match *self {
+            What::Nothing => opcode::Nop::new().build(),
             What::Open { path, flags, mode, may_wait } => {
                 let entry = opcode::OpenAt::new(HERE, path).flags(flags).mode(mode).build();
                 if may_wait { entry.flags(squeue::Flags::ASYNC) } else { entry }
@@ -312,11 +362,18 @@ impl What {
     }
 
     /// The file whose position it uses and moves. A ring does not lock that: two at a time would use the same.
+    #[inline]
     pub(super) fn position(&self) -> Option<RawFd> {
         match self {
             What::Read(transfer) | What::Write(transfer) if transfer.place == Place::Position => Some(transfer.file),
             _ => None,
         }
+    }
+
+    /// Whether memory is needed for it.
+    #[inline]
+    pub(super) fn needs_room(&self) -> bool {
+        matches!(self, What::Metadata { .. }) || self.position().is_some()
     }
 
     /// Whether an error may be the ring's alone. Nothing has happened then, and a thread may do better.

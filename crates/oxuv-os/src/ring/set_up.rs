@@ -33,8 +33,6 @@ impl<T> Ring<T> {
             return Err(Errno::EOPNOTSUPP);
         }
         let known = known(&ring)?;
-        let mut batch = Vec::new();
-        batch.try_reserve_exact(can.sq_entries() as usize)?;
         let most = can.cq_entries() as usize;
         Ok(Ring {
             ring,
@@ -43,7 +41,6 @@ impl<T> Ring<T> {
             free: Vec::new(),
             waiting: VecDeque::new(),
             positions: HashMap::new(),
-            batch,
             entered: 0,
             most,
             forks: fork::forks(),
@@ -55,7 +52,9 @@ impl<T> Ring<T> {
 fn known(ring: &IoUring) -> Result<u64> {
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe)?;
-    let mut known = (0..64).filter(|&code| probe.is_supported(code)).fold(0, |known, code| known | 1 << code);
+    // Nothing is no operation of ours.
+    let mut known =
+        (opcode::Nop::CODE + 1..64).filter(|&code| probe.is_supported(code)).fold(0, |known, code| known | 1 << code);
     // On kernels before this one, a program that was written and closed by a ring may be busy still when it is run.
     if known & 1 << opcode::SendMsgZc::CODE == 0 {
         known &= !(1 << opcode::Close::CODE);

@@ -26,23 +26,18 @@ impl Job for FileJob {
         self.answer.is_some()
     }
 
-    fn operation(&mut self) -> Option<Operation> {
-        match self.call.take()?.into_operation() {
-            Ok(operation) => Some(operation),
-            Err(call) => {
-                self.call = Some(call);
-                None
-            }
-        }
+    fn put_operation(&mut self, place: &mut Operation) {
+        self.call = self.call.take().and_then(|call| call.put(place).err());
     }
 
-    fn answered(&mut self, answer: Result<Answer>, operation: Operation) {
+    fn answered(&mut self, result: Result<usize>, operation: &mut Operation) {
+        self.answer = Some(result.map(|number| operation.answer(number)));
+        self.take_back(operation);
+    }
+
+    fn take_back(&mut self, operation: &mut Operation) {
         // What the call owns may be a program's, and is dropped when nobody is in the loop.
-        (self.answer, self.call) = (Some(answer), operation.into_call());
-    }
-
-    fn take_back(&mut self, operation: Operation) {
-        self.call = operation.into_call();
+        self.call = self.call.take().or_else(|| operation.take_call());
     }
 }
 
