@@ -13,9 +13,9 @@ pub(crate) enum Verdict {
     Different(usize),
 }
 
-/// The handles that tell the phases apart: the one's call comes right before poll, the other's right after it.
-pub(crate) const BEFORE_POLL: &str = "before";
-pub(crate) const AFTER_POLL: &str = "after";
+/// The handles that tell the phases apart, of either loop: the one's call comes right before poll, the other's right after it.
+pub(crate) const BEFORE_POLL: [&str; 2] = ["before", "earlier"];
+pub(crate) const AFTER_POLL: [&str; 2] = ["after", "later"];
 
 /// Compares what came of a program on both sides.
 pub(crate) fn compare(one: &[Entry], other: &[Entry]) -> Verdict {
@@ -30,8 +30,8 @@ pub(crate) fn compare(one: &[Entry], other: &[Entry]) -> Verdict {
     }
 }
 
-fn is_called(entry: &Entry, name: &str) -> bool {
-    matches!(entry, Entry::Called(call) if call == name)
+fn is_called(entry: &Entry, names: &[&str]) -> bool {
+    matches!(entry, Entry::Called(call) if names.contains(&call.as_str()))
 }
 
 /// By how much an entry leads into another run of the loop, or out of it.
@@ -56,8 +56,8 @@ fn is_in_poll(past: &[Entry]) -> bool {
             1 if inner == 0 => return false,
             change => inner -= change,
         }
-        if inner == 0 && (is_called(entry, BEFORE_POLL) || is_called(entry, AFTER_POLL)) {
-            return is_called(entry, BEFORE_POLL);
+        if inner == 0 && (is_called(entry, &BEFORE_POLL) || is_called(entry, &AFTER_POLL)) {
+            return is_called(entry, &BEFORE_POLL);
         }
     }
     false
@@ -75,7 +75,7 @@ fn has_both(one: &[Entry], other: &[Entry]) -> bool {
         let mut inner = 0;
         let is_in_phase = |entry: &&Entry| {
             inner += depth(entry);
-            inner > 0 || inner == 0 && !is_called(entry, AFTER_POLL)
+            inner > 0 || inner == 0 && !is_called(entry, &AFTER_POLL)
         };
         entries.iter().take_while(is_in_phase).cloned().collect()
     };
