@@ -4,6 +4,7 @@ use oxuv_core::sim::Random;
 use oxuv_order::questions;
 
 use crate::program::{Part, Program};
+use crate::words::{DESCRIPTORS, HOW, IN_TWO, ON_DESCRIPTORS, ON_PATHS, PATHS, PIPES};
 
 /// The handles of programs. Of each program some are used, and most are initialised first.
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
@@ -43,88 +44,6 @@ const CHILD: &str = "spawn";
 /// No handles at all, but what the pool does.
 const JOB: &str = "job";
 const FILE: &str = "file";
-
-/// How children fare that are more than one that waits.
-const HOW: [&str; 13] = [
-    "talking",
-    "talking",
-    "talking",
-    "user",
-    "missing",
-    "unknown",
-    "forbidden",
-    "folder",
-    "beneath",
-    "empty",
-    "nowhere",
-    "closed",
-    "below",
-];
-
-/// What pipes to children are.
-const PIPES: [&str; 2] = ["pipe", "ipc"];
-
-/// Kinds of which there may be some in another loop.
-const IN_TWO: [&str; 7] = ["signal", CHILD, "timer", "idle", "prepare", "check", "async"];
-
-/// As scripts call them.
-const DESCRIPTORS: [&str; 8] = ["reading", "writing", "both", "both", "adding", "path", "bad", "below"];
-const PATHS: [&str; 10] = ["x", "x", "y", "y", "z", "x/y", "x/", ".", "nothing", "long"];
-const ON_DESCRIPTORS: [&str; 18] = [
-    "close",
-    "fstat",
-    "fsync",
-    "fdatasync",
-    "ftruncate",
-    "ftruncate_below",
-    "fchmod",
-    "fchown",
-    "futime",
-    "futime_before",
-    "read",
-    "read_on",
-    "write",
-    "write_on",
-    "read_nothing",
-    "write_nothing",
-    "sendfile",
-    "sendfile",
-];
-const ON_PATHS: [&str; 33] = [
-    "stat",
-    "lstat",
-    "statfs",
-    "access",
-    "access_oddly",
-    "chmod",
-    "chown",
-    "lchown",
-    "utime",
-    "lutime",
-    "readlink",
-    "realpath",
-    "mkdtemp",
-    "mkstemp",
-    "opendir",
-    "scandir",
-    "unlink",
-    "rmdir",
-    "mkdir",
-    "open",
-    "open_write",
-    "open_anew",
-    "open_directory",
-    "open_itself",
-    "open_cut",
-    "link",
-    "symlink",
-    "symlink",
-    "rename",
-    "copyfile",
-    "copyfile",
-    "copyfile_anew",
-    "copyfile_oddly",
-];
 
 /// What is done in the second loop.
 fn in_second(step: &str) -> String {
