@@ -54,7 +54,7 @@ impl Program {
             return format!("== program {}\n{self}", self.seed);
         }
         let has = |verb| self.parts.iter().flat_map(|part| &part.steps).any(|step| step.starts_with(verb));
-        let (catchers, second) = (if has("raise") { CATCHERS } else { "" }, if has("loop") { SECOND } else { "" });
+        let (catchers, second) = (if has("raise") { CATCHERS } else { "" }, if has("loop 1") { SECOND } else { "" });
         format!("== program {}\n{}{second}{catchers}{self}", self.seed, frame())
     }
 

@@ -78,6 +78,9 @@ impl Known {
     }
 }
 
+/// The handle that drawn programs have until their end.
+const GUARD: &str = "guard";
+
 /// What is there from the beginning, with somebody at the other end.
 const OPENED: [&str; 4] = ["poll", "stream", "mailbox", "tty"];
 
@@ -230,9 +233,9 @@ impl Sense {
             // Our loops do not know the handle of a child that could not be made.
             ["walk?" | "loop_close"] if self.handles.values().any(Known::is_childless) => false,
             ["await", name] => self.is_asked(name),
-            // Not while it runs, unless something of the program's own is open.
             ["loop_close"] if self.is_in_second => false,
-            ["loop_close"] => self.runs == 0 || self.handles.values().any(|known| known.life == Life::Open),
+            // Not while it runs, unless there is a handle that is open for sure.
+            ["loop_close"] => self.runs == 0 || self.life(GUARD) == Life::Open,
             ["loop", _] => self.runs == 0,
             ["call_now" | "walk?", ..] => true,
             ["poll_on", name, what] => {
@@ -263,7 +266,7 @@ impl Sense {
             ["read", name] if self.is(name, |known| known.is_broken) => false,
             // A pipe that is bound is never readable then in libuv, and never writable.
             ["connect", name, ..] if self.is(name, |known| known.is_bound) => false,
-            ["connect", name, "nowhere"] => is_fresh(name),
+            ["connect", name, "nowhere" | "unreachable" | "sixth"] => is_fresh(name),
             ["connect", name, to] => is_fresh(name) && self.life(to) == Life::Open && self.are_alike(name, to),
             ["accept", server, client] => {
                 let is_listening = |known: &Known| known.is_listening || known.kind == "ipc" && known.is_used;
@@ -287,7 +290,8 @@ impl Sense {
             ["bind", name] | ["bind", name, "elsewhere" | "sixth"] => is_fresh(name),
             ["bind", name, other] => is_fresh(name) && self.are_alike(name, other),
             ["send_to" | "try_send", name, to, _] => {
-                self.life(name) == Life::Open && (to == "peer" || self.life(to) == Life::Open)
+                let is_word = ["peer", "unreachable", "everybody", "sixth"].contains(&to);
+                self.life(name) == Life::Open && (is_word || self.life(to) == Life::Open)
             }
             ["ref?" | "ref" | "unref", name]
                 if self.handles.get(name).is_some_and(|known| known.kind == "spawn" && known.has_failed) =>
