@@ -288,7 +288,12 @@ impl Sense {
             ["close_reset", name] => self.is(name, |known| ["tcp", "stream"].contains(&known.kind.as_str())),
             ["write" | "try_write" | "write_parts", name, _] => self.is(name, |known| !known.has_failed),
             ["bind", name] | ["bind", name, "elsewhere" | "sixth"] => is_fresh(name),
-            ["bind", name, other] => is_fresh(name) && self.are_alike(name, other),
+            // To a port that the kernel has chosen for somebody who connects, others may have come meanwhile.
+            ["bind", name, other] => {
+                is_fresh(name)
+                    && self.are_alike(name, other)
+                    && self.is(other, |known| known.is_listening || known.has_socket)
+            }
             ["send_to" | "try_send", name, to, _] => {
                 let is_word = ["peer", "unreachable", "everybody", "sixth"].contains(&to);
                 self.life(name) == Life::Open && (is_word || self.life(to) == Life::Open)
