@@ -286,6 +286,10 @@ impl Sense {
             }
             ["handles?", name] => self.is(name, |known| known.kind == "ipc"),
             ["close_reset", name] => self.is(name, |known| ["tcp", "stream"].contains(&known.kind.as_str())),
+            // Of a connect that begins when that is told, libuv never tells.
+            ["write" | "write_parts", name, _] if self.is(name, |known| known.is_unconnected && !known.is_used) => {
+                false
+            }
             ["write" | "try_write" | "write_parts", name, _] => self.is(name, |known| !known.has_failed),
             ["bind", name] | ["bind", name, "elsewhere" | "sixth"] => is_fresh(name),
             // To a port that the kernel has chosen for somebody who connects, others may have come meanwhile.
