@@ -211,9 +211,11 @@ pub unsafe extern "C-unwind" fn uv_has_ref(handle: *const uv_handle_t) -> c_int 
 pub unsafe extern "C-unwind" fn uv_fileno(handle: *const uv_handle_t, fd: *mut c_int) -> c_int {
     // SAFETY: the same is asked of our caller.
     unsafe {
+        if fd.is_null() {
+            return Errno::EINVAL.code();
+        }
         // What programs are shown is what the core has. The core is not asked: uvloop asks for each request it answers.
         let number = match (*handle).r#type {
-            _ if fd.is_null() => return Errno::EINVAL.code(),
             UV_NAMED_PIPE | UV_TCP | UV_TTY => (*handle.cast::<uv_stream_t>()).io_watcher.fd,
             UV_UDP => (*handle.cast::<uv_udp_t>()).io_watcher.fd,
             UV_POLL => (*handle.cast::<uv_poll_t>()).io_watcher.fd,

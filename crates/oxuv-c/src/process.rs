@@ -105,9 +105,9 @@ pub struct uv_process_options_t {
 /// Makes a child process. When this returns 0, its program runs; `exit_cb` is called when it has ended, last in a batch of
 /// the poll phase. In any case the handle can be closed, but it need not be if this fails: the loop does not know it then.
 ///
-/// What keeps the program from running: UV_ENOENT, UV_EACCES, UV_EPERM and others. The pipes are connected nonetheless, to
-/// nobody. UV_EINVAL without a file, arguments or a loop, for unknown flags, for a pipe that is none or closing, and for a
-/// handle without a descriptor; UV_EBUSY for a pipe that has one; UV_EBADF; UV_EAGAIN, UV_EMFILE, UV_ENOMEM.
+/// What keeps the program from running: UV_ENOENT, UV_EACCES, UV_EPERM and others, UV_EBADF for a descriptor. The pipes are
+/// connected nonetheless, to nobody. UV_EINVAL without a file, arguments or a loop, for unknown flags, for a pipe that is none or closing, and for a
+/// handle without a descriptor; UV_EBUSY for a pipe that has one; UV_EAGAIN, UV_EMFILE, UV_ENOMEM.
 ///
 /// # Safety
 /// `loop_` was initialised; `process` points to memory for a process handle, which holds no open handle. The options and

@@ -14,7 +14,7 @@ use oxuv_core::{Errno, Event, Key, Mode, Result};
 
 use crate::error::code;
 use crate::handle::CLOSED;
-use crate::loop_::{Loop, User, guard, show_counts, with};
+use crate::loop_::{User, guard, show_counts, with};
 use crate::poll::{events_of, uv_poll_t};
 use crate::tcp_connect::uv_connect_t;
 use crate::types::{
@@ -54,7 +54,7 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             if let Some((_, _, user)) = guard(|| (*(*loop_).core).next_watcher()) {
                 call_watcher(user);
             } else if let Some(event) = next(loop_, run, mode) {
-                call(loop_, event);
+                call(loop_, run, event);
             } else if (*(*loop_).core).is_over() {
                 break;
             }
@@ -108,12 +108,12 @@ unsafe fn call_watcher(user: User) {
     }
 }
 
-/// Calls the callback of an event.
+/// Calls the callback of an event of the run of this number.
 ///
 /// # Safety
 /// `event` is the last that the core of `loop_` gave, and nothing has happened since.
 #[inline]
-unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
+unsafe fn call(loop_: *mut uv_loop_t, run: u32, event: Event<User>) {
     // SAFETY: `user` is what the init, write or shutdown of this kind of event was given: the address of a valid
     // structure of this type, which is not ours to touch any more once its callback runs.
     unsafe {
@@ -126,7 +126,7 @@ unsafe fn call(loop_: *mut uv_loop_t, event: Event<User>) {
                 }
             }
             Event::Async { user, .. } => crate::async_::call(user.0.cast()),
-            Event::NeedBuffer { key, user } => read(loop_, key, user.0.cast()),
+            Event::NeedBuffer { key, user } => read_all(loop_, run, key, user.0.cast()),
             Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
             Event::Done { user, result } => all_done(loop_, user.0.cast(), result),
             _ => call_other(loop_, event),
@@ -205,24 +205,37 @@ unsafe fn all_done(loop_: *mut uv_loop_t, req: *mut uv_req_t, result: Result<()>
     }
 }
 
-/// There is something to read: asks for memory, reads, and tells.
+/// There is something to read: asks for memory, reads, and tells. As a rule others of the batch are next, and follow at once.
 ///
 /// # Safety
 /// As for [`call`]: a `NeedBuffer` event of `stream`.
-unsafe fn read(loop_: *mut uv_loop_t, key: Key, stream: *mut uv_stream_t) {
+#[inline(never)] // As `call_other`.
+unsafe fn read_all(loop_: *mut uv_loop_t, run: u32, mut key: Key, mut stream: *mut uv_stream_t) {
     // SAFETY: `stream` is valid until `alloc_cb`. That may run the loop until the stream, or the loop itself, is
-    // closed for good; else the stream is valid still.
+    // closed for good; else the stream is valid still. The next one is that of an event that came just now.
     unsafe {
-        let mut buf = NO_BUFFER;
-        if let Some(alloc_cb) = (*stream).alloc_cb {
-            alloc_cb(stream.cast(), SUGGESTED_SIZE, &raw mut buf);
-        }
-        if (*loop_).core.is_null() {
-            return;
-        }
-        let Some(nread) = with(loop_, |core| read_into(core, key, buf)) else { return };
-        if let Some(read_cb) = (*stream).read_cb {
-            read_cb(stream, nread, &raw const buf);
+        loop {
+            let mut buf = NO_BUFFER;
+            if let Some(alloc_cb) = (*stream).alloc_cb {
+                alloc_cb(stream.cast(), SUGGESTED_SIZE, &raw mut buf);
+            }
+            if (*loop_).core.is_null() {
+                return;
+            }
+            let Some(nread) = read_into(loop_, key, buf) else { return };
+            if let Some(read_cb) = (*stream).read_cb {
+                read_cb(stream, nread, &raw const buf);
+            }
+            if (*loop_).core.is_null() {
+                return;
+            }
+            let core = &mut *(*loop_).core;
+            // After another run that was left, and with nothing more to read, `next` knows how to go on.
+            if core.run() != run {
+                return;
+            }
+            let Some((next, User(memory))) = guard(|| core.next_to_read()) else { return };
+            (key, stream) = (next, memory.cast());
         }
     }
 }
@@ -230,22 +243,37 @@ unsafe fn read(loop_: *mut uv_loop_t, key: Key, stream: *mut uv_stream_t) {
 /// What the read callback is to hear; `None` if the stream's close callback has run already.
 ///
 /// # Safety
-/// `buf` is memory that nobody else uses.
+/// `loop_` has its core. `buf` is memory that nobody else uses.
 #[inline]
-unsafe fn read_into(core: &mut Loop, key: Key, buf: uv_buf_t) -> Option<isize> {
-    let len = if buf.base.is_null() { 0 } else { buf.len.min(isize::MAX as usize) };
-    let memory: &mut [MaybeUninit<u8>] = if len == 0 {
-        &mut []
-    } else {
-        // SAFETY: ours until the read callback, by the promise at `uv_read_start`; it need not be initialised.
-        unsafe { slice::from_raw_parts_mut(buf.base.cast(), len) }
-    };
-    match core.read_into(key, memory) {
-        // Nothing to read; or `alloc_cb` has stopped or closed the stream, and gets its buffer back.
-        Ok([]) => core.kind(key).map(|_| 0),
-        Ok(bytes) => Some(bytes.len() as isize),
-        Err(error) => Some(error.code() as isize),
+unsafe fn read_into(loop_: *mut uv_loop_t, key: Key, buf: uv_buf_t) -> Option<isize> {
+    // SAFETY: the core is there, and borrowed for this call alone.
+    unsafe {
+        let core = &mut *(*loop_).core;
+        core.set_active_handles((*loop_).active_handles);
+        let nread = match guard(|| core.read_into(key, memory_of(buf))) {
+            // Nothing to read; or `alloc_cb` has stopped or closed the stream, and gets its buffer back.
+            Ok([]) => core.kind(key).map(|_| 0),
+            // The counts are what they were.
+            Ok(bytes) => return Some(bytes.len() as isize),
+            Err(error) => Some(error.code() as isize),
+        };
+        show_counts(loop_, core);
+        nread
     }
+}
+
+/// The memory that a program has given to be read into.
+///
+/// # Safety
+/// Nobody else uses it.
+#[inline]
+unsafe fn memory_of<'a>(buf: uv_buf_t) -> &'a mut [MaybeUninit<u8>] {
+    let len = if buf.base.is_null() { 0 } else { buf.len.min(isize::MAX as usize) };
+    if len == 0 {
+        return &mut [];
+    }
+    // SAFETY: ours until the read callback, by the promise at `uv_read_start`; it need not be initialised.
+    unsafe { slice::from_raw_parts_mut(buf.base.cast(), len) }
 }
 
 /// # Safety

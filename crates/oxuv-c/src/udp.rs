@@ -127,7 +127,9 @@ pub unsafe extern "C-unwind" fn uv_udp_open_ex(udp: *mut uv_udp_t, sock: c_int, 
         return Errno::EINVAL.code();
     }
     if sock < 0 {
-        return Errno::EBADF.code();
+        // SAFETY: the handle was initialised.
+        let has_socket = unsafe { (*udp).io_watcher.fd >= 0 };
+        return if has_socket { Errno::EBUSY } else { Errno::EBADF }.code();
     }
     // SAFETY: the handle was initialised. The descriptor of this number is the handle's, or is let go of unclosed.
     unsafe {

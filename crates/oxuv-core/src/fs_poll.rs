@@ -246,7 +246,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.fs_polls[state].since = self.time;
         match self.submit_look(self.slots.key(index), state) {
             Ok(()) => None,
-            Err(error) => self.found(index, Err(error)),
+            Err(error) => {
+                self.wait_for_look(index);
+                self.found(index, Err(error))
+            }
         }
     }
 
@@ -261,15 +264,29 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         is_of_series
     }
 
-    /// A look has come back: of the series under way or of an earlier one.
+    /// A look has come back: of the series under way or of an earlier one. Until its callback has returned it is under way, as in
+    /// libuv.
     #[inline(never)]
     pub(crate) fn looked(&mut self, key: Key, start: u32, result: Result<()>) -> Option<Event<U>> {
-        if !self.end_look(key, start) {
-            return None;
+        self.end_told_look();
+        self.jobs.told_look = Some((key, start));
+        let poll = &self.fs_polls[self.slots[key.index].state];
+        let look = poll.look.as_ref().filter(|_| poll.starts == start);
+        let found = look.map(|look| result.and_then(|()| look.take()));
+        let event = found.and_then(|found| self.found(key.index, found));
+        if event.is_none() {
+            self.end_told_look();
         }
-        let look = self.fs_polls[self.slots[key.index].state].look.as_ref()?;
-        let found = result.and_then(|()| look.take());
-        self.found(key.index, found)
+        event
+    }
+
+    /// The callback has returned: the series goes on, or ends.
+    pub(crate) fn end_told_look(&mut self) {
+        if let Some((key, start)) = self.jobs.told_look.take()
+            && self.end_look(key, start)
+        {
+            self.wait_for_look(key.index);
+        }
     }
 
     /// In a child: a look is its parent's, and with it the lock in there, which may be held for ever. A new one is taken.
@@ -289,7 +306,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// Compares with what was found before, and lets the timer run until the next look.
+    /// Lets the timer run until the next look.
+    fn wait_for_look(&mut self, index: u32) {
+        let poll = &self.fs_polls[self.slots[index].state];
+        let (timer, interval) = (poll.timer, poll.interval);
+        let late = self.time.saturating_sub(poll.since) % interval;
+        self.start_hidden(index, timer, interval - late);
+    }
+
+    /// Compares with what was found before.
     fn found(&mut self, index: u32, found: Result<Metadata>) -> Option<Event<U>> {
         let (key, user, state) = (self.slots.key(index), self.slots[index].user, self.slots[index].state);
         let poll = &mut self.fs_polls[state];
@@ -306,9 +331,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             poll.change = Some(FsChange { previous: poll.seen, current: found.ok() });
         }
         poll.seen = found.ok().or(poll.seen);
-        let (timer, interval) = (poll.timer, poll.interval);
-        let late = self.time.saturating_sub(poll.since) % interval;
-        self.start_hidden(index, timer, interval - late);
         is_news.then_some(Event::FsPoll { key, user, result: found.map(|_| ()) })
     }
 }

@@ -69,7 +69,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.gathering.has_some = true;
         let stream = &mut self.streams[state];
         stream.put_sent(user);
-        self.pending.feed(stream, key);
+        self.pending.feed(stream, key, state);
         self.requests += 1;
         true
     }
@@ -112,7 +112,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     let write = Write::new(user, keep(bytes), sent.unwrap_or(0), total, None);
                     // It counts already, and is told of when the kernel has taken the rest.
                     self.requests -= 1;
-                    self.pending.withdraw(stream, key);
+                    self.pending.withdraw(stream);
                     self.queue(key.index, state, write);
                 }
             }

@@ -16,6 +16,8 @@ pub(crate) struct Jobs<U, J> {
     spent: Option<J>,
     /// Those that were submitted in the process that this one was forked from, last first.
     lost: Vec<u32>,
+    /// The look of this handle, in this of its series, whose callback is called now.
+    pub(crate) told_look: Option<(Key, u32)>,
 }
 
 /// Who hears of a job.
@@ -29,7 +31,7 @@ pub(crate) enum Asker<U> {
 
 impl<U, J> Default for Jobs<U, J> {
     fn default() -> Self {
-        Jobs { askers: Slab::new(), spent: None, lost: Vec::new() }
+        Jobs { askers: Slab::new(), spent: None, lost: Vec::new(), told_look: None }
     }
 }
 
@@ -110,8 +112,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         !self.jobs.lost.is_empty()
     }
 
+    /// What there rarely is: jobs that were lost, and a look whose callback has been called.
     #[cold]
-    fn next_lost(&mut self) -> Option<Event<U>> {
+    fn next_rare(&mut self) -> Option<Event<U>> {
+        self.end_told_look();
         while let Some(request) = self.jobs.lost.pop() {
             let Some(asker) = self.jobs.askers.remove(request) else { continue };
             self.requests -= 1;
@@ -135,8 +139,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The next job of those that have come back.
     #[inline(always)] // Where the next event is looked for, and where another one of the same kind is.
     pub(crate) fn next_returned(&mut self) -> Option<Event<U>> {
-        if self.has_lost_jobs()
-            && let Some(event) = self.next_lost()
+        if (self.has_lost_jobs() || self.jobs.told_look.is_some())
+            && let Some(event) = self.next_rare()
         {
             return Some(event);
         }

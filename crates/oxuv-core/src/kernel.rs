@@ -451,7 +451,7 @@ pub trait Kernel {
     fn receive_datagram<'a>(
         &mut self,
         fd: &Self::Fd,
-        buf: &'a mut [MaybeUninit<u8>],
+        room: Room<'a>,
         queue: Queue,
         received: &mut Received<'a>,
     ) -> Result<()>;

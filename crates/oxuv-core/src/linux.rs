@@ -470,11 +470,11 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     fn receive_datagram<'a>(
         &mut self,
         fd: &Descriptor,
-        buf: &'a mut [MaybeUninit<u8>],
+        room: Room<'a>,
         queue: Queue,
         received: &mut Received<'a>,
     ) -> Result<()> {
-        datagram::receive(fd, buf, queue, received)
+        datagram::receive(fd, room, queue, received)
     }
 
     fn receive_datagrams<'a>(

@@ -10,15 +10,25 @@ use crate::{Buffers, Core, Event, Key, Kind};
 
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// The streams that were fed, in that order. Those that were closed since are in it still, and skipped. It is empty
-    /// whenever nothing is fed.
-    queue: Vec<Key>,
-    /// Streams that were fed and are open.
+    /// What was fed, in that order. Those that were closed since are in it still, and skipped. It is empty whenever nothing is
+    /// fed.
+    queue: Vec<Fed>,
+    /// How many of them are fed, and not closed since.
     fed: usize,
     /// The round under way is about these places of the queue: what is before them is worked off.
     at: usize,
     end: usize,
 }
+
+/// A stream or a UDP handle in the queue.
+#[derive(Debug, Clone, Copy)]
+struct Fed {
+    key: Key,
+    /// Where the stream's state is; [`NO_STREAM`] for a UDP handle.
+    stream: u32,
+}
+
+const NO_STREAM: u32 = u32::MAX;
 
 impl Pending {
     #[inline]
@@ -33,13 +43,22 @@ impl Pending {
         Ok(self.queue.try_reserve(2 * streams)?)
     }
 
-    /// Has the stream worked on in the next round, once.
+    /// Has the stream of this key, whose state is there, worked on in the next round, once.
     #[inline]
-    pub(crate) fn feed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>, key: Key) {
+    pub(crate) fn feed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>, key: Key, state: u32) {
         if !stream.is(StreamFlags::FED) {
             stream.flags |= StreamFlags::FED;
-            self.push(key);
+            self.push(Fed { key, stream: state });
         }
+    }
+
+    /// As [`Pending::feed`], for a stream that is not fed: a write was sent by its call, with no other that has ended.
+    #[inline]
+    pub(crate) fn feed_sent<F, U: Copy>(&mut self, stream: &mut Stream<F, U>, key: Key, state: u32, user: U) {
+        debug_assert!(!stream.is(StreamFlags::FED));
+        stream.put_sent(user);
+        stream.flags |= StreamFlags::FED;
+        self.push(Fed { key, stream: state });
     }
 
     /// As [`Pending::feed`], for a UDP handle with these flags.
@@ -47,31 +66,29 @@ impl Pending {
     pub(crate) fn feed_udp(&mut self, flags: &mut UdpFlags, key: Key) {
         if !flags.contains(UdpFlags::FED) {
             flags.insert(UdpFlags::FED);
-            self.push(key);
+            self.push(Fed { key, stream: NO_STREAM });
         }
     }
 
     #[inline]
-    fn push(&mut self, key: Key) {
+    fn push(&mut self, fed: Fed) {
         self.fed += 1;
-        self.queue.push(key);
+        self.queue.push(fed);
     }
 
-    /// Takes a stream out of the queue: it is closed, or its turn has come. False if it is not in there.
+    /// Takes a stream out of the queue, if it is in there: it is closed, or its turn has come.
     #[inline]
-    pub(crate) fn unfeed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>) -> bool {
-        let was_fed = stream.is(StreamFlags::FED);
-        if was_fed {
+    pub(crate) fn unfeed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>) {
+        if stream.is(StreamFlags::FED) {
             stream.flags -= StreamFlags::FED;
             self.take_out();
         }
-        was_fed
     }
 
     /// Takes a stream out of the queue again that was fed for the next round: there is nothing to be told of yet.
-    pub(crate) fn withdraw<F, U: Copy>(&mut self, stream: &mut Stream<F, U>, key: Key) {
-        if self.unfeed(stream)
-            && let Some(place) = self.queue.iter().rposition(|&each| each == key)
+    pub(crate) fn withdraw<F, U: Copy>(&mut self, stream: &mut Stream<F, U>) {
+        self.unfeed(stream);
+        if let Some(place) = self.queue.iter().rposition(|fed| fed.key == stream.key)
             && place >= self.end
         {
             self.queue.remove(place);
@@ -111,9 +128,9 @@ impl Pending {
         self.queue.drain(..self.at);
     }
 
-    /// The next stream of the round under way.
+    /// The next of the round under way.
     #[inline]
-    fn next(&mut self) -> Option<Key> {
+    fn next(&mut self) -> Option<Fed> {
         if self.at == self.end {
             return None;
         }
@@ -131,7 +148,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Has the stream worked on in the next round, once.
     #[inline]
     pub(crate) fn feed(&mut self, index: u32) {
-        self.pending.feed(&mut self.streams[self.slots[index].state], self.slots.key(index));
+        let state = self.slots[index].state;
+        self.pending.feed(&mut self.streams[state], self.slots.key(index), state);
     }
 
     /// Begins a round: it is about the streams fed by now. False if there are none.
@@ -153,30 +171,38 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             } else if let Some(event) = self.next_step() {
                 return Some(event);
             }
-            let key = self.pending.next()?;
-            let event = match self.slots.get(key) {
-                Some(&Slot { kind, state, .. }) if kind.is_stream() => {
-                    let stream = &mut self.streams[state];
-                    if !self.pending.unfeed(stream) {
-                        continue;
-                    }
+            let Fed { key, stream: state } = self.pending.next()?;
+            let event = match self.streams.get_mut(state) {
+                // As numbers, which is one comparison.
+                Some(stream) if stream.key.to_u64() == key.to_u64() => {
                     if let Some(user) = stream.take_only_sent() {
-                        (self.step.stage, self.step.key) = (Stage::Told, key);
+                        self.pending.take_out();
+                        (self.step.stage, self.step.key, self.step.state) = (Stage::Told, key, state);
                         return Some(self.report_sent(key, user));
                     }
-                    self.begin_pending_step(key, state)
-                }
-                Some(&Slot { kind: Kind::Udp, state, .. }) => {
-                    if !self.pending.unfeed_udp(&mut self.udps[state].flags) {
+                    if !stream.is(StreamFlags::FED) {
                         continue;
                     }
-                    self.begin_pending_udp_step(key, state)
+                    self.pending.unfeed(stream);
+                    self.begin_pending_step(key, state)
                 }
-                _ => continue,
+                Some(_) => continue,
+                None => self.next_pending_udp(key),
             };
             if event.is_some() {
                 return event;
             }
+        }
+    }
+
+    /// Begins to work on a UDP handle that is still fed.
+    #[inline]
+    fn next_pending_udp(&mut self, key: Key) -> Option<Event<U>> {
+        match self.slots.get(key) {
+            Some(&Slot { kind: Kind::Udp, state, .. }) if self.pending.unfeed_udp(&mut self.udps[state].flags) => {
+                self.begin_pending_udp_step(key, state)
+            }
+            _ => None,
         }
     }
 }

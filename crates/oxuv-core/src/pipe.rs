@@ -35,8 +35,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_pipe_open")]
     pub fn pipe_open(&mut self, key: Key, fd: K::Fd) -> Result<(), Refused<K::Fd>> {
         let checked = self.open_handle(key, Kind::Pipe).and_then(|index| {
-            self.check_given(index, &fd)?;
-            self.adopt_pipe(index, &fd)
+            self.check_free(K::number(&fd), None)?;
+            let adopted = self.adopt_pipe(index, &fd)?;
+            self.check_unused(index, &fd)?;
+            Ok(adopted)
         });
         match checked {
             Ok((medium, flags)) => self.put_pipe(key.index, fd, medium, flags),

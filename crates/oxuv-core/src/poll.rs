@@ -213,6 +213,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
+    /// The next event, if it is of the batch under way, and that a stream is to be read: as [`Event::NeedBuffer`] of this key. For a
+    /// front that has answered one, since many come one after the other. `None` where another is to be asked for the next.
+    #[inline]
+    pub fn next_to_read(&mut self) -> Option<(Key, U)> {
+        let has_some = self.poll.at < self.poll.len && self.turn.phase == Phase::Poll;
+        if !has_some || self.step.stage != Stage::None || self.mailbox.is_open() || self.watches.has_changes {
+            return None;
+        }
+        let Ready { token, readiness } = self.kernel.ready(self.poll.at);
+        let key = Key::from_u64(token);
+        let &Slot { kind, state, user, .. } = self.slots.get(key)?;
+        let is_read = kind.is_stream() && self.begin_reading(key, state, readiness);
+        self.poll.at += usize::from(is_read);
+        is_read.then_some((key, user))
+    }
+
     /// What is told when all else of a batch is worked off.
     #[cold]
     fn next_of_the_last(&mut self) -> Option<Event<U>> {

@@ -125,9 +125,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.slots.reserve()?;
         self.processes.reserve()?;
         self.watches.reserve(self.watchers() + 1)?;
+        let checked = self.check_numbers(stdio);
+        if !self.opens_pipes_always {
+            checked?;
+        }
         let (slots, connections) = self.prepare_slots(stdio)?;
         let state = self.processes.slab.insert(Process::default())?;
-        let spawned = self.kernel.spawn(command, &slots);
+        let spawned = checked.and_then(|()| self.kernel.spawn(command, &slots));
         if spawned.is_ok() || self.opens_pipes_always {
             for Connection { pipe, ours, flags, .. } in connections {
                 self.put_pipe(pipe, ours, Medium::Socket, flags);
@@ -152,15 +156,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(self.add_handle(Kind::Process, state, user))
     }
 
+    /// Whether there are the descriptors that a child is to have. It is asked before any are made: a number that is free now would be
+    /// one of ours then.
+    fn check_numbers(&self, stdio: &[Stdio]) -> Result<()> {
+        stdio.iter().try_for_each(|stdio| match *stdio {
+            Stdio::Descriptor(number) => self.kernel.check_open(number).map(drop),
+            _ => Ok(()),
+        })
+    }
+
     /// What the kernel is to give the child, and the connections made for it.
     #[allow(clippy::type_complexity)]
     fn prepare_slots(&mut self, stdio: &[Stdio]) -> Result<(Vec<Slot>, Vec<Connection<K::Fd>>)> {
         let (mut slots, mut connections) = (Vec::new(), Vec::new());
         slots.try_reserve_exact(stdio.len())?;
-        // All that can be wrong is found before anything is made: a number that is free now would be one of ours then.
         for &stdio in stdio {
             slots.push(match stdio {
-                Stdio::Descriptor(number) => Slot::Copy(self.kernel.check_open(number)?),
+                Stdio::Descriptor(number) => Slot::Copy(number),
                 Stdio::Handle(key) => Slot::Copy(self.number_to_inherit(key)?),
                 Stdio::Pipe { .. } | Stdio::Ignore => Slot::Ignore,
             });

@@ -45,19 +45,25 @@ impl<T> Default for Queues<T> {
 }
 
 impl<T> Queues<T> {
-    /// Makes sure that one more element can be put into a queue without memory.
+    /// True if one more element can be put into a queue without memory.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.free != NONE
+    }
+
+    /// Makes sure of that.
     #[inline]
     pub(crate) fn reserve(&mut self) -> Result<()> {
-        let has_room = self.free != NONE || self.nodes.len() < self.nodes.capacity();
-        if has_room { Ok(()) } else { self.grow() }
+        if self.has_room() { Ok(()) } else { self.grow() }
     }
 
     #[cold]
     fn grow(&mut self) -> Result<()> {
-        if self.nodes.len() >= NONE as usize {
-            return Err(Errno::ENOMEM);
-        }
-        Ok(self.nodes.try_reserve(1)?)
+        let index = u32::try_from(self.nodes.len()).ok().filter(|&index| index != NONE).ok_or(Errno::ENOMEM)?;
+        self.nodes.try_reserve(1)?;
+        self.nodes.push(Node { next: NONE, element: None });
+        self.free = index;
+        Ok(())
     }
 
     /// Appends an element. [`Queues::reserve`] goes before.

@@ -64,7 +64,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn read_into<'a>(&mut self, key: Key, buf: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]> {
         // As long as there is a step its stream's slot is not freed, so this key is as good as one looked up.
-        if self.step.stage != Stage::Read || self.step.key != key {
+        if self.step.stage != Stage::Read || self.step.key.to_u64() != key.to_u64() {
             return Ok(&mut []);
         }
         if !buf.is_empty() && !self.streams[self.step.state].is(StreamFlags::READING) {

@@ -1,11 +1,14 @@
-//! Readiness of streams, for a front that reads and writes when its user comes to it, and not when the loop does.
+//! Readiness of streams and of UDP handles, for a front that reads, writes and receives when its user comes to it, and not when the loop does.
+
+use std::net::{IpAddr, Ipv4Addr};
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness, Room};
+use crate::kernel::{Kernel, MAX_HANDLES, Medium, Queue, Readiness, Received, Room, UdpBindFlags};
 use crate::read::receive;
-use crate::stream::{Stage, StreamFlags};
-use crate::{Buffers, Core, Event, Key};
+use crate::stream::{Stage, Step, StreamFlags};
+use crate::udp::UdpFlags;
+use crate::{Buffers, Core, Event, Key, Kind};
 
 /// What can be waited for.
 const BOTH: Readiness = Readiness::READ.union(Readiness::WRITE);
@@ -86,6 +89,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             (stream.awaited, stream.kept) = (Readiness::empty(), Readiness::READ);
             self.step.stage = Stage::None;
             self.set_inactive(key.index);
+            self.let_it_be_done();
             return Some(Event::Ready { key, user, readiness });
         }
         self.tell_all(key, state, user, readiness)
@@ -116,7 +120,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if is_over {
             self.set_inactive(key.index);
         }
+        self.let_it_be_done();
         Some(Event::Ready { key, user, readiness: told })
+    }
+
+    /// What is told of is done when this phase is over. Another wait in it, after a full batch, would tell of it again, and take
+    /// it for something that nobody waits for any more.
+    #[inline]
+    fn let_it_be_done(&mut self) {
+        self.poll.batches = 0;
     }
 
     /// What came before has come again, and nobody has waited for it since: the kernel shall say no more of it.
@@ -127,6 +139,81 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.kept -= kept;
         self.unwant(index, kept);
         self.not_wanted(index);
+    }
+
+    /// As [`Core::wait_ready`], of a UDP handle, until there is something to receive. One without a socket is bound to any IPv4
+    /// address first.
+    ///
+    /// # Errors
+    /// EINVAL when closing; EALREADY when the loop receives; EEXIST when another handle waits for the descriptor; what binding
+    /// fails with.
+    pub fn udp_wait_ready(&mut self, key: Key) -> Result<()> {
+        let index = self.open_handle(key, Kind::Udp)?;
+        let state = self.slots[index].state;
+        if self.udps[state].is(UdpFlags::RECEIVING) {
+            return Err(Errno::EALREADY);
+        }
+        if !self.udps[state].is(UdpFlags::KEPT) {
+            self.udp_bind_to_any(key, IpAddr::V4(Ipv4Addr::UNSPECIFIED), UdpBindFlags::default())?;
+            self.check_free(self.udps[state].watch.number, Some(index))?;
+            self.want(index, Readiness::READ);
+        }
+        let udp = &mut self.udps[state];
+        udp.flags = (udp.flags - UdpFlags::KEPT) | UdpFlags::AWAITED;
+        self.set_active(index);
+        Ok(())
+    }
+
+    /// Receives what is there, once; `received`, which is [`Received::none`] before, tells of it.
+    ///
+    /// # Errors
+    /// EAGAIN when there is nothing; EALREADY when the loop receives; EINVAL when closing. Any other: a datagram sent before
+    /// has failed. There may be more.
+    pub fn udp_try_receive<'a>(&mut self, key: Key, room: Room<'a>, received: &mut Received<'a>) -> Result<()> {
+        let index = self.open_handle(key, Kind::Udp)?;
+        let udp = &mut self.udps[self.slots[index].state];
+        if udp.is(UdpFlags::RECEIVING) {
+            return Err(Errno::EALREADY);
+        }
+        // It is bound when it is waited for.
+        let Some(fd) = &udp.fd else { return Err(Errno::EAGAIN) };
+        let queue = if udp.is(UdpFlags::DESCRIBED) { Queue::Described } else { Queue::Datagrams };
+        match self.kernel.receive_datagram(fd, room, queue, received) {
+            Err(Errno::EAGAIN) if udp.is(UdpFlags::FAILED) => {}
+            result => return result,
+        }
+        // Left alone, what is told of failures would have the handle ready for ever.
+        let mut told = Received::none();
+        let taken = self.kernel.receive_datagram(fd, Room::from(&mut [0; 0][..]), Queue::Errors, &mut told);
+        if taken == Err(Errno::EAGAIN) {
+            udp.flags -= UdpFlags::FAILED;
+        }
+        Err(taken.err().or(told.error).unwrap_or(Errno::EAGAIN))
+    }
+
+    /// Whether several datagrams may be received as one ([`UdpOption::Coalesce`](crate::kernel::UdpOption::Coalesce)).
+    pub fn udp_may_coalesce(&self, key: Key) -> bool {
+        self.udp(key).is_ok_and(|udp| udp.is(UdpFlags::DESCRIBED))
+    }
+
+    /// A UDP handle is ready to be received from, by somebody who waits for it, or has.
+    pub(crate) fn tell_udp_ready(&mut self, key: Key, state: u32, readiness: Readiness) -> Option<Event<U>> {
+        let stage = if readiness.contains(Readiness::WRITE) { Stage::UdpSend } else { Stage::None };
+        self.step = Step { stage, readiness, key, state, ..Step::default() };
+        let udp = &mut self.udps[state];
+        if !udp.is(UdpFlags::AWAITED) {
+            // As in `give_up`.
+            udp.flags -= UdpFlags::KEPT;
+            self.unwant(key.index, Readiness::READ);
+            return self.not_wanted(key.index);
+        }
+        udp.flags = (udp.flags - UdpFlags::AWAITED) | UdpFlags::KEPT;
+        udp.flags.set(UdpFlags::FAILED, readiness.contains(Readiness::ERROR));
+        if self.udp_rests(key.index) {
+            self.set_inactive(key.index);
+        }
+        self.let_it_be_done();
+        Some(Event::Ready { key, user: self.slots[key.index].user, readiness: Readiness::READ })
     }
 
     /// Nothing is to be written any more. Somebody may wait for room all the same.

@@ -10,7 +10,8 @@ use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Keepalive, Kernel, Medium, Readiness};
 use crate::queues::Queue;
-use crate::slots::{Slot, flag};
+use crate::slab::Slab;
+use crate::slots::{Slot, Slots, flag};
 use crate::watch::Watch;
 use crate::{Buffers, Core, Event, Key, Kind};
 
@@ -45,6 +46,8 @@ bitflags::bitflags! {
 
 #[derive(Debug)]
 pub(crate) struct Stream<F, U> {
+    /// Whose it is. A state that was freed belongs to nobody.
+    pub(crate) key: Key,
     pub(crate) fd: Option<F>,
     pub(crate) medium: Medium,
     pub(crate) flags: StreamFlags,
@@ -95,6 +98,7 @@ pub(crate) const NO_EXTRA: u32 = u32::MAX;
 impl<F, U: Default> Default for Stream<F, U> {
     fn default() -> Self {
         Stream {
+            key: Key::default(),
             fd: None,
             medium: Medium::Socket,
             flags: StreamFlags::empty(),
@@ -128,12 +132,19 @@ impl<F, U: Copy> Stream<F, U> {
         self.writes.is_empty() && !self.is(StreamFlags::SHUTTING_DOWN) && !self.watch.wanted.contains(Readiness::WRITE)
     }
 
-    /// The write that was sent by its call, if its report is all that there is to do: the usual case.
+    /// Of a stream that is fed the write that was sent by its call, if its report is all that there is to do: the usual case. It is
+    /// fed no longer then.
     #[inline]
     pub(crate) fn take_only_sent(&mut self) -> Option<U> {
-        let requests = self.flags & REQUESTS;
-        let is_only = requests == StreamFlags::SENT && self.done.is_empty() && self.is_drained();
-        if is_only { self.take_sent() } else { None }
+        const FED_BY_SENT: StreamFlags = StreamFlags::SENT.union(StreamFlags::FED);
+        let is_only = self.flags & REQUESTS.union(StreamFlags::FED) == FED_BY_SENT
+            && self.done.len() | self.writes.len() == 0
+            && !self.watch.wanted.contains(Readiness::WRITE);
+        if !is_only {
+            return None;
+        }
+        self.flags -= FED_BY_SENT;
+        Some(self.sent)
     }
 
     /// A connect begins.
@@ -261,6 +272,23 @@ impl Default for Step {
     }
 }
 
+/// The stream with this key, and where its state is. The one that is worked on is the one that its callback asks about, as a rule: to
+/// find that takes no slot.
+#[inline(always)] // What is found goes through registers.
+pub(crate) fn find_mut<'a, F, U: Copy + Default>(
+    streams: &'a mut Slab<Stream<F, U>>,
+    slots: &Slots<U>,
+    step: &Step,
+    key: Key,
+) -> Option<(u32, &'a mut Stream<F, U>)> {
+    let number = key.to_u64();
+    if streams.get(step.state).is_some_and(|stream| stream.key.to_u64() == number) {
+        return Some((step.state, &mut streams[step.state]));
+    }
+    let &Slot { state, .. } = slots.get_stream(key)?;
+    Some((state, &mut streams[state]))
+}
+
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// True from the moment it connects until its reading side fails.
     #[doc(alias = "uv_is_readable")]
@@ -303,7 +331,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn stream_init(&mut self, kind: Kind, user: U) -> Result<Key> {
         self.stream_reserve()?;
         let state = self.streams.insert(Stream::default())?;
-        Ok(self.add_handle(kind, state, user))
+        let key = self.add_handle(kind, state, user);
+        self.streams[state].key = key;
+        Ok(key)
     }
 
     /// Makes sure that the next [`Core::stream_init`] needs no memory.
@@ -324,10 +354,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(&mut self.extras[stream.extra])
     }
 
-    /// What a stream may refuse a descriptor for that was made elsewhere: EEXIST when a handle waits for it, EBUSY when
-    /// the stream has another.
-    pub(crate) fn check_given(&self, index: u32, fd: &K::Fd) -> Result<()> {
-        self.check_free(K::number(fd), None)?;
+    /// A stream refuses a descriptor that was made elsewhere when it has another: EBUSY. Of what is no descriptor it says that first.
+    pub(crate) fn check_unused(&self, index: u32, fd: &K::Fd) -> Result<()> {
         let own = self.streams[self.slots[index].state].fd.as_ref();
         if own.is_some_and(|own| K::number(own) != K::number(fd)) { Err(Errno::EBUSY) } else { Ok(()) }
     }
@@ -361,6 +389,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Begins to work on a stream that is ready.
     #[inline(always)] // As `Core::advance`.
     pub(crate) fn begin_step(&mut self, key: Key, state: u32, user: U, ready: Readiness) -> Option<Event<U>> {
+        if self.begin_reading(key, state, ready) {
+            return Some(Event::NeedBuffer { key, user });
+        }
         let stream = &self.streams[state];
         let readiness = ready & (stream.watch.wanted | Readiness::ERROR | Readiness::HANG_UP);
         if stream.watch.wanted.is_empty() || readiness.is_empty() {
@@ -384,6 +415,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.step.stage = Stage::HangUp;
         None
+    }
+
+    /// Begins to work on a stream that is ready, if it is to be read: the usual case. False, with nothing done, if it is another.
+    #[inline(always)] // As `Core::advance`.
+    pub(crate) fn begin_reading(&mut self, key: Key, state: u32, ready: Readiness) -> bool {
+        let stream = &self.streams[state];
+        let readiness = ready & (stream.watch.wanted | Readiness::ERROR | Readiness::HANG_UP);
+        let does = stream.flags & (StreamFlags::READING | StreamFlags::LISTENING | StreamFlags::CONNECTING);
+        if does != StreamFlags::READING || !readiness.intersects(Readiness::READ | Readiness::ERROR) {
+            return false;
+        }
+        self.poll.events += 1;
+        let (stage, rounds) = (Stage::Read, ROUNDS - 1);
+        self.step = Step { stage, rounds, readiness, key, state, reports: self.step.reports };
+        true
     }
 
     /// Begins to work on a stream that was fed: something of it has completed.

@@ -49,8 +49,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Everything that an open may be refused for.
     fn check_open(&mut self, key: Key, fd: &K::Fd) -> Result<u32> {
         let index = self.open_handle(key, Kind::Tcp)?;
-        self.check_given(index, fd)?;
+        self.check_free(K::number(fd), None)?;
         self.kernel.adopt(fd)?;
+        self.check_unused(index, fd)?;
         self.prepare_descriptor(index, fd)?;
         Ok(index)
     }
@@ -101,13 +102,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let stream = &self.streams[self.slots[index].state];
             self.check_free(stream.watch.number, Some(index))?;
             let stream = &mut self.streams[self.slots[index].state];
+            if !stream.is(StreamFlags::LISTENING) {
+                // Whether this begins or not, as in libuv.
+                stream.flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
+            }
             match self.kernel.connect(stream.descriptor()?, address) {
                 Ok(()) | Err(Errno::EINPROGRESS) => {}
                 Err(Errno::ECONNREFUSED) => stream.delayed_error = Some(Errno::ECONNREFUSED),
                 Err(error) => return Err(error),
             }
         }
-        self.streams[self.slots[index].state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
         self.begin_connect(key, user);
         Ok(())
     }

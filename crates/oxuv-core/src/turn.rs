@@ -401,6 +401,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.turn.told = Told::default();
         self.slots.end_walks();
         self.abandon_timers();
+        self.end_told_look();
         self.abandon_step();
         self.pending.abandon();
         self.abandon_poll();

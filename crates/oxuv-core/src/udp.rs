@@ -14,7 +14,7 @@ use crate::{Buffers, Core, Event, Key, Kind, Refused};
 
 bitflags::bitflags! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) struct UdpFlags: u8 {
+    pub(crate) struct UdpFlags: u16 {
         /// Between receive start and receive stop.
         const RECEIVING = 0x01;
         /// Connected to an address.
@@ -31,6 +31,12 @@ bitflags::bitflags! {
         const PROBED = 0x40;
         /// and it does not.
         const PLAIN = 0x80;
+        /// Somebody waits for something to receive, who receives it without the loop.
+        const AWAITED = 0x100;
+        /// It was waited for so, and came: the kernel is not told that it is no longer, as it mostly is again.
+        const KEPT = 0x200;
+        /// When it came there was word of failures as well.
+        const FAILED = 0x400;
     }
 }
 
@@ -283,6 +289,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             // Whoever receives, and whoever sends, is to find out about it by trying.
             readiness |= Readiness::READ | Readiness::WRITE;
         }
+        if readiness.contains(Readiness::READ) && self.udps[state].flags.intersects(UdpFlags::AWAITED | UdpFlags::KEPT)
+        {
+            return self.tell_udp_ready(key, state, readiness);
+        }
         let stage = if readiness.contains(Readiness::READ) { Stage::UdpReceive } else { Stage::UdpSend };
         self.step = Step { stage, rounds: ROUNDS, readiness, key, state, reports: 0 };
         self.next_step()
@@ -307,7 +317,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// True while the handle neither receives nor has anything to report.
     pub(crate) fn udp_rests(&self, index: u32) -> bool {
         let udp = &self.udps[self.slots[index].state];
-        !udp.is(UdpFlags::RECEIVING) && udp.count() == 0
+        !udp.flags.intersects(UdpFlags::RECEIVING | UdpFlags::AWAITED) && udp.count() == 0
     }
 
     /// Has the handle worked on in the next round of pending, once.
@@ -320,7 +330,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.forget(index);
         let udp = &mut self.udps[self.slots[index].state];
         self.pending.unfeed_udp(&mut udp.flags);
-        udp.flags -= UdpFlags::RECEIVING | UdpFlags::CONNECTED;
+        udp.flags -= UdpFlags::RECEIVING | UdpFlags::CONNECTED | UdpFlags::AWAITED | UdpFlags::KEPT;
         udp.fd = None;
         udp.watch.number = -1;
     }

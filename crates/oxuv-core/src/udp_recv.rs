@@ -18,17 +18,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// handle without a socket is bound to any IPv4 address first.
     ///
     /// # Errors
-    /// EINVAL when closing, EALREADY when it is receiving; EEXIST when another handle waits for the descriptor; what
+    /// EINVAL when closing, EALREADY when it is receiving or waited for; EEXIST when another handle waits for the descriptor; what
     /// binding fails with.
     #[doc(alias = "uv_udp_recv_start")]
     pub fn udp_receive_start(&mut self, key: Key) -> Result<()> {
         let index = self.open_handle(key, Kind::Udp)?;
-        if self.udps[self.slots[index].state].is(UdpFlags::RECEIVING) {
+        if self.udps[self.slots[index].state].flags.intersects(UdpFlags::RECEIVING | UdpFlags::AWAITED) {
             return Err(Errno::EALREADY);
         }
         self.udp_bind_to_any(key, IpAddr::V4(Ipv4Addr::UNSPECIFIED), UdpBindFlags::default())?;
         self.check_free(self.udps[self.slots[index].state].watch.number, Some(index))?;
-        self.udps[self.slots[index].state].flags |= UdpFlags::RECEIVING;
+        let udp = &mut self.udps[self.slots[index].state];
+        udp.flags = (udp.flags - UdpFlags::KEPT) | UdpFlags::RECEIVING;
         self.want(index, Readiness::READ);
         self.set_active(index);
         Ok(())
@@ -81,7 +82,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ) -> Result<bool> {
         let Some(queue) = self.queue_for(key, buf.is_empty())? else { return Ok(false) };
         let Some(fd) = &self.udps[self.step.state].fd else { return Ok(false) };
-        match self.kernel.receive_datagram(fd, buf, queue, received) {
+        match self.kernel.receive_datagram(fd, buf.into(), queue, received) {
             Ok(()) => Ok(true),
             Err(error) => self.nothing_received(error).map(|()| false),
         }

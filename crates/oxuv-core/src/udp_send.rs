@@ -491,11 +491,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn end_sending(&mut self, index: u32) {
         let udp = &self.udps[self.slots[index].state];
-        let rests = !udp.is(UdpFlags::RECEIVING) && udp.count() == 0;
         if udp.watch.wanted.contains(Readiness::WRITE) {
             self.unwant(index, Readiness::WRITE);
         }
-        if rests {
+        if self.udp_rests(index) {
             self.set_inactive(index);
         }
     }

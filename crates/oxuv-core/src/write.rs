@@ -6,7 +6,7 @@ use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, Medium, Readiness};
 use crate::slots::{Slot, flag};
-use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags};
+use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags, find_mut};
 use crate::{Buffers, Core, Event, Key};
 
 /// A write that is not sent whole yet, or has ended and is not reported yet.
@@ -81,6 +81,15 @@ impl Place {
     }
 }
 
+/// A write that nothing speaks against.
+struct Begun<U> {
+    key: Key,
+    state: u32,
+    user: U,
+    /// The number of bytes, as it was found: the buffers may say something else when asked again.
+    total: usize,
+}
+
 /// libuv's limits: more buffers, or more bytes, are taken for a negative number gone astray.
 pub(crate) const MAX_BUFFERS: usize = 1024 * 1024;
 pub(crate) const MAX_BYTES: usize = i32::MAX as usize;
@@ -107,6 +116,34 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         buffers: T,
         keep: impl FnOnce(T) -> B,
     ) -> Result<Progress<T>, Refused<T>> {
+        if let Some((state, stream)) = find_mut(&mut self.streams, &self.slots, &self.step, key)
+            && let Some(total) = size(&buffers)
+            && self.writes.has_room()
+            && !self.gathering.is_on()
+            && let Some(fd) = stream.idle_socket()
+        {
+            return match send(&mut self.kernel, fd, Medium::Socket, &buffers, Place::default()) {
+                Ok(sent) if sent >= total => {
+                    self.pending.feed_sent(stream, key, state, user);
+                    self.requests += 1;
+                    Ok(Progress::Sent(buffers))
+                }
+                Ok(sent) => self.note_sent(Begun { key, state, user, total }, buffers, keep, sent),
+                Err(error) => self.note_failure(Begun { key, state, user, total }, buffers, keep, error),
+            };
+        }
+        self.write_otherwise(key, user, buffers, keep)
+    }
+
+    /// As [`Core::write`], where there is more to look at than whether it is sent.
+    #[inline(never)]
+    fn write_otherwise<T: Buffers>(
+        &mut self,
+        key: Key,
+        user: U,
+        buffers: T,
+        keep: impl FnOnce(T) -> B,
+    ) -> Result<Progress<T>, Refused<T>> {
         let (state, total) = match self.check_write(key, &buffers) {
             Ok(checked) => checked,
             Err(error) => return Err(Refused { error, given: buffers }),
@@ -114,33 +151,64 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.gathering.is_on() && self.gather(key, state, user, &buffers) {
             return Ok(Progress::Sent(buffers));
         }
+        let begun = Begun { key, state, user, total };
         let stream = &mut self.streams[state];
-        let mut sent = 0;
-        if let (true, Some(fd)) = (stream.sends_at_once(), &stream.fd) {
-            match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
-                Ok(all) if all >= total => {
-                    if stream.ended() == 0 {
-                        stream.put_sent(user);
-                    } else {
-                        self.writes.push_back(&mut stream.done, Write::ended(user, Ok(()), 0));
-                    }
-                    self.pending.feed(stream, key);
-                    self.requests += 1;
-                    return Ok(Progress::Sent(buffers));
-                }
-                Ok(some) => sent = some,
-                Err(Errno::EAGAIN) => {}
-                Err(error) => {
-                    stream.queued = total;
-                    self.writes.push_back(&mut stream.done, Write::ended(user, Err(error), total));
-                    self.pending.feed(stream, key);
-                    self.requests += 1;
-                    return Ok(Progress::Failed(buffers));
+        match &stream.fd {
+            Some(fd) if stream.sends_at_once() => {
+                match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
+                    Ok(sent) => self.note_sent(begun, buffers, keep, sent),
+                    Err(error) => self.note_failure(begun, buffers, keep, error),
                 }
             }
+            _ => self.note_sent(begun, buffers, keep, 0),
         }
-        self.queue(key.index, state, Write::new(user, keep(buffers), sent, total, None));
-        Ok(Progress::Kept)
+    }
+
+    /// Notes how much of a write was sent by its call.
+    #[inline(never)]
+    fn note_sent<T: Buffers>(
+        &mut self,
+        begun: Begun<U>,
+        buffers: T,
+        keep: impl FnOnce(T) -> B,
+        sent: usize,
+    ) -> Result<Progress<T>, Refused<T>> {
+        let Begun { key, state, user, total } = begun;
+        if sent < total || !self.streams[state].sends_at_once() {
+            self.queue(key.index, state, Write::new(user, keep(buffers), sent, total, None));
+            return Ok(Progress::Kept);
+        }
+        let stream = &mut self.streams[state];
+        if stream.ended() == 0 {
+            stream.put_sent(user);
+        } else {
+            self.writes.push_back(&mut stream.done, Write::ended(user, Ok(()), 0));
+        }
+        self.pending.feed(stream, key, state);
+        self.requests += 1;
+        Ok(Progress::Sent(buffers))
+    }
+
+    /// Notes that nothing of a write could be sent by its call, for now or for ever.
+    #[inline(never)]
+    fn note_failure<T: Buffers>(
+        &mut self,
+        begun: Begun<U>,
+        buffers: T,
+        keep: impl FnOnce(T) -> B,
+        error: Errno,
+    ) -> Result<Progress<T>, Refused<T>> {
+        let Begun { key, state, user, total } = begun;
+        if error == Errno::EAGAIN {
+            self.queue(key.index, state, Write::new(user, keep(buffers), 0, total, None));
+            return Ok(Progress::Kept);
+        }
+        let stream = &mut self.streams[state];
+        stream.queued = total;
+        self.writes.push_back(&mut stream.done, Write::ended(user, Err(error), total));
+        self.pending.feed(stream, key, state);
+        self.requests += 1;
+        Ok(Progress::Failed(buffers))
     }
 
     /// Everything that a write may be refused for.
@@ -186,7 +254,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(always)] // Its result would go through memory.
     pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
         self.flush_writes();
-        let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
+        let (state, stream) = find_mut(&mut self.streams, &self.slots, &self.step, key).ok_or(Errno::EINVAL)?;
+        if size(buffers).is_some()
+            && let Some(fd) = stream.idle_socket()
+        {
+            return send(&mut self.kernel, fd, Medium::Socket, buffers, Place::default());
+        }
+        self.try_write_otherwise(state, buffers)
+    }
+
+    /// As [`Core::try_write`], to a stream that is not idle.
+    #[inline(never)]
+    fn try_write_otherwise(&mut self, state: u32, buffers: &impl Buffers) -> Result<usize> {
         let stream = &mut self.streams[state];
         if stream.queued != 0 || stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::EAGAIN);
@@ -391,13 +470,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 }
 
+/// The number of bytes in `buffers`, if there are as many of both as can be written.
+#[inline]
+fn size(buffers: &impl Buffers) -> Option<usize> {
+    let has_some = (1..=MAX_BUFFERS).contains(&buffers.count());
+    buffers.total().filter(|&total| has_some && total <= MAX_BYTES)
+}
+
 /// The number of bytes in `buffers`, if they may be written to this stream.
 #[inline]
 pub(crate) fn check<F, U: Copy>(stream: &Stream<F, U>, buffers: &impl Buffers) -> Result<usize> {
-    if buffers.count() == 0 || buffers.count() > MAX_BUFFERS {
-        return Err(Errno::EINVAL);
-    }
-    let total = buffers.total().filter(|&total| total <= MAX_BYTES).ok_or(Errno::EINVAL)?;
+    let total = size(buffers).ok_or(Errno::EINVAL)?;
     if stream.fd.is_none() {
         return Err(Errno::EBADF);
     }
@@ -408,6 +491,17 @@ pub(crate) fn check<F, U: Copy>(stream: &Stream<F, U>, buffers: &impl Buffers) -
 }
 
 impl<F, U: Copy> Stream<F, U> {
+    /// The socket of a stream that may be written to and owes nobody a word of a write: the usual case.
+    #[inline(always)]
+    fn idle_socket(&self) -> Option<&F> {
+        const STATE: StreamFlags =
+            StreamFlags::WRITABLE.union(StreamFlags::CONNECTING).union(StreamFlags::SENT).union(StreamFlags::FED);
+        if self.flags & STATE != StreamFlags::WRITABLE || self.writes.len() | self.done.len() != 0 {
+            return None;
+        }
+        if self.medium == Medium::Socket { self.fd.as_ref() } else { None }
+    }
+
     /// True if nothing is ahead of a write.
     #[inline]
     pub(crate) fn sends_at_once(&self) -> bool {

@@ -234,6 +234,10 @@ fn a_run_in_whose_callback_another_one_has_ended_all_does_not_wait() {
     core.begin(Mode::Default);
     let Some(Event::NeedBuffer { key, .. }) = core.next() else { panic!("there is more to read") };
     read(&mut core, key).unwrap();
+    // The inner run's last wait is one without an end.
+    both[0].1.send(&sim, b"y").unwrap();
+    let Some(Event::NeedBuffer { key, .. }) = core.next() else { panic!("and once more") };
+    read(&mut core, key).unwrap();
     both.iter().for_each(|(key, _)| core.close(*key).unwrap());
     assert_eq!(std::iter::from_fn(|| core.next()).count(), 2, "both are closed");
     assert_eq!(core.end(), Ok(false));
@@ -264,4 +268,30 @@ fn a_handle_that_looks_at_a_file_again_is_closed_in_the_pass_that_its_first_look
     assert_eq!(core.next(), Some(Event::Closed { key: looker, user: () }));
     assert_eq!(core.next(), None);
     assert_eq!(core.end(), Ok(false));
+}
+
+#[test]
+fn a_look_that_is_due_in_the_pass_that_its_handle_is_closed_in_is_none_also_while_an_earlier_one_is_out() {
+    let mut overtaken = 0;
+    for seed in 0..40 {
+        let (sim, mut core) = new(seed, Faults::none());
+        let (looker, timer) = (core.fs_poll_init(()).unwrap(), core.timer_init(()).unwrap());
+        for _ in 0..2 {
+            core.fs_poll_stop(looker).unwrap();
+            core.fs_poll_start(looker, c"/nothing", 1).unwrap();
+        }
+        core.begin(Mode::Default);
+        // That of the second series is told; that of the first may still be out.
+        assert!(matches!(core.next(), Some(Event::FsPoll { .. })), "seed {seed}");
+        let told_at = core.metrics().events;
+        core.timer_start(timer, 0, 0).unwrap();
+        sim.advance(10);
+        assert_eq!(core.next(), Some(Event::Timer { key: timer, user: () }), "seed {seed}");
+        core.close(looker).unwrap();
+        assert_eq!(core.next(), Some(Event::Closed { key: looker, user: () }), "seed {seed}");
+        overtaken += u32::from(core.metrics().events > told_at);
+        assert_eq!(core.next(), None, "seed {seed}");
+        assert_eq!(core.end(), Ok(false), "seed {seed}");
+    }
+    assert!(overtaken > 0, "in some, the second look comes before the first");
 }

@@ -1,6 +1,7 @@
 //! How programs are drawn from a seed.
 
 use oxuv_core::sim::Random;
+use oxuv_order::questions;
 
 use crate::program::{Part, Program};
 
@@ -42,6 +43,84 @@ const CHILD: &str = "spawn";
 /// No handles at all, but what the pool does.
 const JOB: &str = "job";
 const FILE: &str = "file";
+
+/// How children fare that are more than one that waits.
+const HOW: [&str; 12] = [
+    "talking",
+    "talking",
+    "talking",
+    "missing",
+    "unknown",
+    "forbidden",
+    "folder",
+    "beneath",
+    "empty",
+    "nowhere",
+    "closed",
+    "below",
+];
+
+/// What pipes to children are.
+const PIPES: [&str; 2] = ["pipe", "ipc"];
+
+/// As scripts call them.
+const DESCRIPTORS: [&str; 8] = ["reading", "writing", "both", "both", "adding", "path", "bad", "below"];
+const PATHS: [&str; 10] = ["x", "x", "y", "y", "z", "x/y", "x/", ".", "nothing", "long"];
+const ON_DESCRIPTORS: [&str; 18] = [
+    "close",
+    "fstat",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "ftruncate_below",
+    "fchmod",
+    "fchown",
+    "futime",
+    "futime_before",
+    "read",
+    "read_on",
+    "write",
+    "write_on",
+    "read_nothing",
+    "write_nothing",
+    "sendfile",
+    "sendfile",
+];
+const ON_PATHS: [&str; 33] = [
+    "stat",
+    "lstat",
+    "statfs",
+    "access",
+    "access_oddly",
+    "chmod",
+    "chown",
+    "lchown",
+    "utime",
+    "lutime",
+    "readlink",
+    "realpath",
+    "mkdtemp",
+    "mkstemp",
+    "opendir",
+    "scandir",
+    "unlink",
+    "rmdir",
+    "mkdir",
+    "open",
+    "open_write",
+    "open_anew",
+    "open_directory",
+    "open_itself",
+    "open_cut",
+    "link",
+    "symlink",
+    "symlink",
+    "rename",
+    "copyfile",
+    "copyfile",
+    "copyfile_anew",
+    "copyfile_oddly",
+];
 
 fn is_request(kind: &str) -> bool {
     [JOB, FILE].contains(&kind)
@@ -99,10 +178,18 @@ pub(crate) fn program(seed: u64) -> Program {
     if random.chance(250) {
         // Connections have the most to get wrong.
         few = vec![*random.pick(&["tcp", "tcp", "pipe", "pipe", "ipc", "stream", "udp"]).expect("there are some")];
+    } else if random.chance(100) {
+        few = random
+            .pick(&[["ipc", "udp"], [CHILD, "pipe"], ["ipc", CHILD], [FILE, FILE]])
+            .expect("there are some")
+            .to_vec();
     }
     if few.contains(&"signal") {
         // They wake libuv's loop by another descriptor than these, and ours by the same.
         few.retain(|kind| !["async", JOB, FILE, "fs_poll"].contains(kind));
+    }
+    if random.chance(50) {
+        return Draw { random, handles: vec![(NAMES[0], FILE)], is_harsh: false, last_job: 0 }.by_ring(seed);
     }
     let handles = NAMES[..count].iter().map(|&name| (name, *random.pick(&few).expect("there are some"))).collect();
     let is_harsh = random.chance(300);
@@ -129,6 +216,7 @@ impl<'a> Draw<'a> {
         outside.push("release".to_owned());
         outside.extend(handles.iter().map(|(name, _)| format!("close {name}")));
         outside.push("start guard 0; run default".to_owned());
+        outside.push("close guard; close before; close after; run nowait; run nowait; loop_close".to_owned());
         for &(name, kind) in &handles {
             for callback in callbacks(kind) {
                 let is_alone = handles.iter().filter(|(_, other)| *other == kind).count() == 1;
@@ -144,7 +232,20 @@ impl<'a> Draw<'a> {
             }
         }
         parts.push(Part { callback: None, steps: outside });
-        Program { seed, parts }
+        Program { seed, is_by_ring: false, parts }
+    }
+
+    /// Operations on files, one after the other.
+    fn by_ring(mut self, seed: u64) -> Program {
+        let steps = (0..8 + self.random.below(24))
+            .map(|_| {
+                let name = self.handles[0].0;
+                let asked =
+                    if self.random.chance(600) { format!("call {name} {}", self.file_call()) } else { self.file(name) };
+                format!("{asked}; await {name}")
+            })
+            .collect();
+        Program { seed, is_by_ring: true, parts: vec![Part { callback: None, steps }] }
     }
 
     fn pick<'b>(&mut self, words: &[&'b str]) -> &'b str {
@@ -160,6 +261,11 @@ impl<'a> Draw<'a> {
     fn one(&mut self, is_it: impl Fn(&str) -> bool) -> &'a str {
         let all: Vec<_> = self.handles.iter().filter(|(_, kind)| is_it(kind)).map(|&(name, _)| name).collect();
         self.pick(&all)
+    }
+
+    /// One that can be passed.
+    fn passed(&mut self) -> &'a str {
+        self.one(|kind| is_stream(kind) || is_datagram(kind))
     }
 
     fn stream(&mut self) -> &'a str {
@@ -215,13 +321,15 @@ impl<'a> Draw<'a> {
             0..7 if own.is_some_and(|own| own.kind == CHILD && own.name != name) && kind == CHILD => {}
             _ if is_request(kind) => return self.request_action(name, kind),
             0..7 => return format!("close {name}"),
+            7..16 if kind == CHILD => return self.child(name),
             7..16 => return format!("{kind} {name}"),
             16..19 => return format!("unref {name}"),
             19..21 => return format!("ref {name}"),
             // Whether it is active while a send is to be told of.
             21..26 if is_datagram(kind) => return format!("closing {name}?"),
             21..26 => return format!("{} {name}?", self.pick(&["active", "closing", "ref"])),
-            26..28 => return self.pick(&["alive?", "walk?", "update_time", "stop_loop"]).to_owned(),
+            26..28 => return self.pick(&["alive?", "walk?", "update_time", "stop_loop", "loop_close"]).to_owned(),
+            28..32 => return format!("ask {name} {}", self.pick(questions(kind))),
             _ => {}
         }
         self.own_action(name, kind, own)
@@ -243,7 +351,11 @@ impl<'a> Draw<'a> {
                 _ => format!("start {name} 0"),
             },
             "async" => format!("send {name}"),
-            "poll" => match self.random.below(8) {
+            "poll" => match self.random.below(9) {
+                8 => {
+                    let other = self.handles[self.random.below(self.handles.len())].0;
+                    format!("poll_on {name} {}", self.pick(&["bad", "below", "reading", &format!("={other}")]))
+                }
                 0 => format!("stop {name}"),
                 1 => format!("hang_up {name}"),
                 2 => format!("drain {name}"),
@@ -271,8 +383,16 @@ impl<'a> Draw<'a> {
                 _ => format!("kill {name} {}", self.pick(&["0", "9", "15"])),
             },
             "mailbox" => self.mailbox_action(name),
+            "udp" | "udp_several" | "tcp" | "pipe" if self.random.chance(30) => {
+                format!("open_on {name} {}", self.pick(&["bad", "below"]))
+            }
+            "udp" | "udp_several" | "tcp" if self.random.chance(30) => {
+                let other = self.one(|it| it == kind);
+                format!("bind {name} {}", self.pick(&["elsewhere", "sixth", other]))
+            }
             "udp" | "udp_several" => self.datagram_action(name, own.is_none()),
             "fs_event" => match self.random.below(6) {
+                0 if self.random.chance(300) => format!("start {name} missing"),
                 0 => format!("stop {name}"),
                 1 | 2 => format!("start {name} files"),
                 // It would be told in this turn, or in the next.
@@ -286,8 +406,9 @@ impl<'a> Draw<'a> {
             }
             "ipc" if self.random.chance(300) => match self.random.below(8) {
                 0 => format!("handles {name}?"),
-                1..4 => format!("accept {name} {}", self.stream()),
-                _ => format!("write {name} {} {}", self.pick(&["1", "40"]), self.stream()),
+                1..4 => format!("accept {name} {}", self.passed()),
+                4 => format!("try_write {name} {} {}", self.pick(&["1", "40"]), self.passed()),
+                _ => format!("write {name} {} {}", self.pick(&["1", "40"]), self.passed()),
             },
             "stream" | "tty" if self.random.chance(100) => format!("hear_alloc {name}"),
             "stream" | "tty" if self.random.chance(350) => self.end_action(name),
@@ -297,17 +418,68 @@ impl<'a> Draw<'a> {
         }
     }
 
+    /// A child, or none: its program is not there, or what it is to have is not.
+    fn child(&mut self, name: &str) -> String {
+        if self.random.chance(400) {
+            return format!("{CHILD} {name}");
+        }
+        let how = self.pick(&HOW);
+        let mut text = format!("{CHILD} {name} {how}");
+        for _ in 0..self.random.below(3) {
+            let pipes: Vec<_> =
+                self.handles.iter().filter(|(_, kind)| PIPES.contains(kind)).map(|(name, _)| *name).collect();
+            // Each is one child's, and one of its streams.
+            let pipe = self.random.pick(&pipes).copied().filter(|pipe| !text.split(' ').any(|word| word == *pipe));
+            text += &format!(" {}", pipe.unwrap_or("none"));
+        }
+        text
+    }
+
+    /// An operation on a file that is most likely to fail.
+    fn file_call(&mut self) -> String {
+        if self.random.chance(400) {
+            let call = self.pick(&ON_DESCRIPTORS);
+            // Not to one that appends, which works here.
+            let to = if call == "sendfile" { self.pick(&["writing", "both", "path", "bad", "below"]) } else { "" };
+            // Any other would be closed twice.
+            let descriptor = if call == "close" { self.pick(&["bad", "below"]) } else { self.pick(&DESCRIPTORS) };
+            return format!("{call} {descriptor} {to}");
+        }
+        let (call, path) = (self.pick(&ON_PATHS), self.pick(&PATHS));
+        match call {
+            "link" | "symlink" | "rename" | "copyfile" | "copyfile_anew" | "copyfile_oddly" => {
+                format!("{call} {path} {}", self.pick(&PATHS))
+            }
+            "mkdtemp" | "mkstemp" if self.random.chance(600) => format!("{call} xXXXXXX"),
+            _ => format!("{call} {path}"),
+        }
+    }
+
     fn request_action(&mut self, name: &str, kind: &str) -> String {
         match self.random.below(10) {
-            0 => return self.pick(&["alive?", "walk?", "update_time", "stop_loop"]).to_owned(),
+            0 => return self.pick(&["alive?", "walk?", "update_time", "stop_loop", "loop_close"]).to_owned(),
             1 => return format!("hold {name}"),
             2 | 3 => return "release".to_owned(),
             4 | 5 => return format!("cancel {name}"),
             _ if kind == JOB => return format!("work {name}"),
             _ => {}
         }
+        if self.random.chance(500) {
+            let call = self.file_call();
+            return if self.random.chance(300) {
+                format!("call_now {call}")
+            } else {
+                self.asked(&format!("call {name} {call}"))
+            };
+        }
+        let asked = self.file(name);
+        self.asked(&asked)
+    }
+
+    /// An operation on a file, or something else that a thread does.
+    fn file(&mut self, name: &str) -> String {
         let (file, other) = (self.pick(&["x", "y", "z"]), self.pick(&["x", "y", "z"]));
-        let what = match self.random.below(14) {
+        let what = match self.random.below(16) {
             0 => format!("open {file}"),
             1 | 2 => format!("make {file}"),
             3 | 4 => format!("stat {file}"),
@@ -318,12 +490,20 @@ impl<'a> Draw<'a> {
             10 => format!("rmdir {file}"),
             11 => format!("rename {file} {other}"),
             12 => format!("scandir {}", self.pick(&[".", "x"])),
+            13 => {
+                let (count, flags) = (self.pick(&["0", "1", "400"]), self.pick(&["0", "0", "1"]));
+                return format!("random {name} {count} {flags}");
+            }
+            14 => {
+                let host = self.pick(&["127.0.0.1", "224.0.0.1", "0.0.0.0"]);
+                return format!("name_of {name} {host}");
+            }
             _ => {
                 let host = self.pick(&["127.0.0.1", "::1", "nobody"]);
-                return self.asked(&format!("look_up {name} {host}"));
+                return format!("look_up {name} {host}");
             }
         };
-        self.asked(&format!("fs {name} {what}"))
+        format!("fs {name} {what}")
     }
 
     /// What the other end of a stream does.
@@ -337,8 +517,12 @@ impl<'a> Draw<'a> {
 
     /// What makes others fail.
     fn harsh_action(&mut self, name: &str, kind: &str) -> String {
-        match self.random.below(8) {
+        match self.random.below(9) {
             0 => format!("connect {name} nowhere"),
+            8 => format!(
+                "connect {name} {}",
+                if kind == "tcp" { self.pick(&["unreachable", "sixth"]) } else { "nowhere" }
+            ),
             1 => format!("close_reset {name}"),
             2 => format!("close {name}"),
             3 => format!("shutdown {name}"),
@@ -368,6 +552,9 @@ impl<'a> Draw<'a> {
             0 if is_outside => format!("stop {name}"),
             1 => format!("bind {name}"),
             2 if self.is_harsh => format!("connect {name} nowhere"),
+            3 if self.is_harsh => format!("send_to {name} {} 7", self.pick(&["unreachable", "everybody", "sixth"])),
+            5 if self.is_harsh => format!("try_send {name} {} 7", self.pick(&["unreachable", "everybody", "sixth"])),
+            6 if self.is_harsh => format!("send_to {name} {other} 70000"),
             2 => format!("connect {name} {other}"),
             3 => format!("send_to {name} peer 7"),
             4 => format!("hear_alloc {name}"),
@@ -393,6 +580,9 @@ impl<'a> Draw<'a> {
             16 => format!("try_write {name} {}", self.pick(&["1", "40"])),
             17 => format!("{} {name}?", self.pick(&["readable", "writable", "queued"])),
             18 => format!("open {name}"),
+            20 if self.random.chance(300) => {
+                format!("write_parts {name} {}", self.pick(&["0", "3", "1023", "1024", "1025", "2500"]))
+            }
             19 if self.random.chance(300) => format!("close_reset {name}"),
             _ => format!("write {name} {}", self.pick(&["0", "1", "40", "4000"])),
         }

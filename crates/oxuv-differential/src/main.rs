@@ -30,6 +30,8 @@ const TRIES: usize = 4;
 struct Both {
     libuv: Side,
     other: Side,
+    /// The other one, with a ring for files.
+    other_by_ring: Side,
 }
 
 /// What has come of a program.
@@ -42,11 +44,12 @@ struct Outcome {
 impl Both {
     fn run_once(&mut self, program: &Program) -> Outcome {
         let text = program.script();
+        let other = if program.is_by_ring { &mut self.other_by_ring } else { &mut self.other };
         self.libuv.begin(&text);
-        self.other.begin(&text);
+        other.begin(&text);
         let libuv = self.libuv.end();
         let libuv = libuv.unwrap_or_else(|error| panic!("libuv: {error}\nprogram {}:\n{program}", program.seed));
-        let other = self.other.end().unwrap_or_else(|error| vec![Entry::Did(error)]);
+        let other = other.end().unwrap_or_else(|error| vec![Entry::Did(error)]);
         Outcome { verdict: compare(&libuv, &other), libuv, other }
     }
 
@@ -121,7 +124,11 @@ fn main() -> ExitCode {
         eprintln!("which library? oxuv-differential path/to/libuv.so.1");
         return ExitCode::FAILURE;
     };
-    let mut both = Both { libuv: Side::new(None), other: Side::new(Some(library)) };
+    let mut both = Both {
+        libuv: Side::new(None, false),
+        other: Side::new(Some(library.clone()), false),
+        other_by_ring: Side::new(Some(library), true),
+    };
     prove(&mut both);
     let (first, count) = (number("OXUV_SEED", 1), number("OXUV_PROGRAMS", 3000));
     let (begun, mut counts, mut failures) = (Instant::now(), Counts::default(), 0);

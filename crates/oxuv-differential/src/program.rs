@@ -16,6 +16,9 @@ pub(crate) struct Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Program {
     pub(crate) seed: u64,
+    /// The other library does its operations on files by a ring. One is waited for before the next, for nobody knows in which turn
+    /// they come back.
+    pub(crate) is_by_ring: bool,
     pub(crate) parts: Vec<Part>,
 }
 
@@ -43,6 +46,9 @@ const CATCHERS: &str = "signal first; signal second; start first one; start seco
 impl Program {
     /// The whole script.
     pub(crate) fn script(&self) -> String {
+        if self.is_by_ring {
+            return format!("== program {}\n{self}", self.seed);
+        }
         let raises = self.parts.iter().flat_map(|part| &part.steps).any(|step| step.starts_with("raise"));
         format!("== program {}\n{}{}{self}", self.seed, frame(), if raises { CATCHERS } else { "" })
     }

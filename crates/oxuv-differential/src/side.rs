@@ -16,6 +16,7 @@ const END: &str = ".";
 /// One side, as the other program sees it.
 pub(crate) struct Side {
     library: Option<PathBuf>,
+    has_ring: bool,
     running: Option<Running>,
 }
 
@@ -26,13 +27,13 @@ struct Running {
 }
 
 impl Running {
-    fn new(library: Option<&PathBuf>) -> Running {
+    fn new(library: Option<&PathBuf>, has_ring: bool) -> Running {
         let mut command = Command::new(std::env::current_exe().expect("this program has a file"));
         // With one thread, jobs are done in their order.
         command
             .arg(ARGUMENT)
             .env("UV_THREADPOOL_SIZE", "1")
-            .env("UV_USE_IO_URING", "0")
+            .env("UV_USE_IO_URING", if has_ring { "1" } else { "0" })
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         match library {
@@ -60,15 +61,15 @@ impl Running {
 }
 
 impl Side {
-    /// libuv, or the library at this path.
-    pub(crate) fn new(library: Option<PathBuf>) -> Side {
-        Side { library, running: None }
+    /// libuv, or the library at this path, which does operations on files by a ring or by threads.
+    pub(crate) fn new(library: Option<PathBuf>, has_ring: bool) -> Side {
+        Side { library, has_ring, running: None }
     }
 
     /// Begins a program.
     pub(crate) fn begin(&mut self, program: &str) {
         let library = self.library.as_ref();
-        let running = self.running.get_or_insert_with(|| Running::new(library));
+        let running = self.running.get_or_insert_with(|| Running::new(library, self.has_ring));
         // If it is not there any more, there is no answer.
         let _ = running.to.write_all(format!("{program}{END}\n").as_bytes());
     }

@@ -3,41 +3,31 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_int, c_uint};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
-use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::from_mut;
 use std::rc::Rc;
 
 use libuv_sys2::*;
-use oxuv_order::{Callback, Driver, Kind, Listener, Mode, Operation, Outcome, Side};
+use oxuv_order::{Callback, ChildOf, Driver, FileArguments, Kind, Listener, Mode, Operation, Outcome, Side, Stdio};
 
+use crate::call::call;
 use crate::callbacks::*;
 use crate::library::Library;
 use crate::requests::*;
 
 /// libuv, or the library that was named instead.
 pub struct Libuv {
-    library: &'static Library,
+    pub(crate) library: &'static Library,
     /// Made by `new`, and freed when it is dropped.
-    lp: *mut uv_loop_t,
+    pub(crate) lp: *mut uv_loop_t,
     is_closed: Cell<bool>,
     listener: Listener,
     slots: RefCell<BTreeMap<String, Rc<Slot>>>,
     /// What was last asked of the pool, by its name. What has come back is never looked at.
-    jobs: RefCell<BTreeMap<String, *mut uv_req_t>>,
-}
-
-/// Calls a function of the library.
-macro_rules! call {
-    ($self:ident.$function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: the loop is open until the driver is dropped or the script has closed it, which is the script's
-        // last action. Handles are initialised when they get their name, in memory that lives longer than the loop,
-        // and a script does to each what its kind allows. Other pointers are valid during the call, which is as long
-        // as the library uses them. Nothing of this driver is borrowed: callbacks may call it.
-        unsafe { ($self.library.$function)($($argument),*) }
-    };
+    pub(crate) jobs: RefCell<BTreeMap<String, *mut uv_req_t>>,
 }
 
 /// One of a handle's two callbacks, for the library.
@@ -48,16 +38,16 @@ macro_rules! pick {
 }
 
 impl Libuv {
-    fn slot(&self, name: &str) -> Rc<Slot> {
+    pub(crate) fn slot(&self, name: &str) -> Rc<Slot> {
         self.slots.borrow().get(name).unwrap_or_else(|| panic!("no handle {name}")).clone()
     }
 
-    fn get<T>(&self, name: &str) -> *mut T {
+    pub(crate) fn get<T>(&self, name: &str) -> *mut T {
         self.slot(name).handle()
     }
 
     /// The slot for a new handle. A handle that was closed leaves its memory to the next of its name.
-    fn make<T>(&self, name: &str, init: impl FnOnce(*mut T) -> c_int) -> Outcome {
+    pub(crate) fn make<T>(&self, name: &str, init: impl FnOnce(*mut T) -> c_int) -> Outcome {
         let new = || Rc::new(Slot::new(name, &self.listener));
         let slot = self.slots.borrow_mut().entry(name.to_owned()).or_insert_with(new).clone();
         named(init(slot.handle()))?;
@@ -67,17 +57,17 @@ impl Libuv {
     }
 
     /// For a request of the pool, which has no handle.
-    fn new_slot(&self, name: &str) -> Rc<Slot> {
+    pub(crate) fn new_slot(&self, name: &str) -> Rc<Slot> {
         Rc::new(Slot::new(name, &self.listener))
     }
 
-    fn kind(&self, name: &str) -> uv_handle_type {
+    pub(crate) fn kind(&self, name: &str) -> uv_handle_type {
         // SAFETY: the handle was initialised when it got its name.
         unsafe { (*self.get::<uv_handle_t>(name)).type_ }
     }
 }
 
-fn named(status: c_int) -> Outcome {
+pub(crate) fn named(status: c_int) -> Outcome {
     if status < 0 { Err(error_name(status)) } else { Ok(()) }
 }
 
@@ -283,12 +273,7 @@ impl Driver for Libuv {
     }
 
     fn open(&self, name: &str, socket: OwnedFd) -> Outcome {
-        let fd = socket.as_raw_fd();
-        named(match self.kind(name) {
-            uv_handle_type_UV_NAMED_PIPE => call!(self.uv_pipe_open(self.get(name), fd)),
-            uv_handle_type_UV_UDP => call!(self.uv_udp_open(self.get(name), fd)),
-            _ => call!(self.uv_tcp_open(self.get(name), fd)),
-        })?;
+        self.open_of(name, socket.as_raw_fd())?;
         // It is the handle's now.
         let _ = socket.into_raw_fd();
         Ok(())
@@ -310,8 +295,7 @@ impl Driver for Libuv {
             uv_handle_type_UV_UDP => call!(self.uv_udp_getsockname(self.get(name), place, &raw mut size)),
             _ => call!(self.uv_tcp_getsockname(self.get(name), place, &raw mut size)),
         })?;
-        let ip = Ipv4Addr::from(address.sin_addr.s_addr.to_ne_bytes());
-        Ok(SocketAddrV4::new(ip, u16::from_be(address.sin_port)).into())
+        Ok(from_c(&address))
     }
 
     fn listen(&self, callback: &Callback) -> Outcome {
@@ -414,35 +398,15 @@ impl Driver for Libuv {
     }
 
     fn operate(&self, name: &str, operation: &Operation<'_>) -> Outcome {
-        let (lp, done) = (self.lp, Some(on_file as unsafe extern "C" fn(_)));
-        let submit = |request: *mut uv_fs_t, buffer: &uv_buf_t| match *operation {
-            Operation::Open(path) => {
-                call!(self.uv_fs_open(lp, request, c_path(path).as_ptr(), libc::O_RDONLY, 0, done))
-            }
-            Operation::Make(path) => {
-                let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL;
-                call!(self.uv_fs_open(lp, request, c_path(path).as_ptr(), flags, 0o666, done))
-            }
-            Operation::Stat(path) => call!(self.uv_fs_stat(lp, request, c_path(path).as_ptr(), done)),
-            Operation::Read(file, _) => call!(self.uv_fs_read(lp, request, file.as_raw_fd(), buffer, 1, 0, done)),
-            Operation::Write(file, _) => call!(self.uv_fs_write(lp, request, file.as_raw_fd(), buffer, 1, 0, done)),
-            Operation::Unlink(path) => call!(self.uv_fs_unlink(lp, request, c_path(path).as_ptr(), done)),
-            Operation::MakeDirectory(path) => {
-                call!(self.uv_fs_mkdir(lp, request, c_path(path).as_ptr(), 0o777, done))
-            }
-            Operation::RemoveDirectory(path) => call!(self.uv_fs_rmdir(lp, request, c_path(path).as_ptr(), done)),
-            Operation::Rename(path, new) => {
-                call!(self.uv_fs_rename(lp, request, c_path(path).as_ptr(), c_path(new).as_ptr(), done))
-            }
-            Operation::Scan(path) => call!(self.uv_fs_scandir(lp, request, c_path(path).as_ptr(), 0, done)),
-        };
-        let bytes = match *operation {
-            Operation::Read(_, count) | Operation::Write(_, count) => vec![b'x'; count],
-            _ => Vec::new(),
-        };
-        let request = Request::make_kept(self.new_slot(name), bytes, submit)?;
-        self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
-        Ok(())
+        self.operate_on_file(name, operation)
+    }
+
+    fn file_call(&self, name: Option<&str>, call: &str, on: &FileArguments) -> Outcome<String> {
+        self.call_on_file(name, call, on)
+    }
+
+    fn ask(&self, name: &str, what: &str) -> Outcome {
+        self.ask_handle(name, what)
     }
 
     fn look_up(&self, name: &str, host: &str) -> Outcome {
@@ -458,18 +422,60 @@ impl Driver for Libuv {
     }
 
     fn spawn(&self, name: &str, words: &[&str], input: OwnedFd) -> Outcome<i32> {
-        let words: Vec<_> = words.iter().map(|word| CString::new(*word).expect("a word has no zero byte")).collect();
-        let mut arguments: Vec<_> = words.iter().map(|word| word.as_ptr().cast_mut()).collect();
-        arguments.push(std::ptr::null_mut());
-        // SAFETY: both are made of numbers, pointers that may be null, and optional functions.
-        let (mut stdio, mut options): (uv_stdio_container_t, uv_process_options_t) = unsafe { std::mem::zeroed() };
-        stdio.flags = uv_stdio_flags_UV_INHERIT_FD;
-        stdio.data.fd = input.as_raw_fd();
-        options.exit_cb = Some(on_exit);
-        (options.file, options.args) = (words[0].as_ptr(), arguments.as_mut_ptr());
-        (options.stdio_count, options.stdio) = (1, &raw mut stdio);
-        self.make(name, |handle| call!(self.uv_spawn(self.lp, handle, &raw const options)))?;
-        Ok(call!(self.uv_process_get_pid(self.get(name))))
+        let stdio = vec![Stdio::Descriptor(input.as_raw_fd())];
+        self.spawn_child(name, &ChildOf { words, stdio, directory: None, user: None })
+    }
+
+    fn spawn_of(&self, name: &str, of: &ChildOf<'_>) -> Outcome<i32> {
+        self.spawn_child(name, of)
+    }
+
+    fn descriptor_of(&self, name: &str) -> Outcome<RawFd> {
+        let mut descriptor = -1;
+        named(call!(self.uv_fileno(self.get(name), &raw mut descriptor))).map(|()| descriptor)
+    }
+
+    fn open_of(&self, name: &str, fd: RawFd) -> Outcome {
+        named(match self.kind(name) {
+            uv_handle_type_UV_NAMED_PIPE => call!(self.uv_pipe_open(self.get(name), fd)),
+            uv_handle_type_UV_UDP => call!(self.uv_udp_open(self.get(name), fd)),
+            _ => call!(self.uv_tcp_open(self.get(name), fd)),
+        })
+    }
+
+    fn try_write_handle(&self, name: &str, bytes: &[u8], handle: &str) -> Outcome<usize> {
+        let written = call!(self.uv_try_write2(self.get(name), &buffer_of(bytes), 1, self.get(handle)));
+        usize::try_from(written).map_err(|_| error_name(written))
+    }
+
+    fn write_parts(&self, name: &str, number: u32, bytes: Vec<u8>) -> Outcome {
+        Request::make(self.slot(name), Some(number), bytes, |request, buffer| {
+            let part = |at| uv_buf_t { base: buffer.base.wrapping_add(at), len: 1 };
+            let parts: Vec<_> = (0..buffer.len).map(part).collect();
+            let count = parts.len() as c_uint;
+            call!(self.uv_write(request, self.get(name), parts.as_ptr(), count, Some(on_write)))
+        })
+    }
+
+    fn poll_init_of(&self, name: &str, descriptor: RawFd) -> Outcome {
+        self.make(name, |handle| call!(self.uv_poll_init(self.lp, handle, descriptor)))
+    }
+
+    fn name_of(&self, name: &str, address: SocketAddr, numeric: bool) -> Outcome {
+        let (address, flags) = (to_c(address), if numeric { libc::NI_NUMERICHOST | libc::NI_NUMERICSERV } else { 0 });
+        let request = Request::make_kept(self.new_slot(name), Vec::new(), |request, _| {
+            call!(self.uv_getnameinfo(self.lp, request, Some(on_name), (&raw const address).cast(), flags))
+        })?;
+        self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
+        Ok(())
+    }
+
+    fn random(&self, name: &str, count: usize, flags: u32) -> Outcome {
+        let request = Request::make_kept(self.new_slot(name), vec![0; count], |request, buffer| {
+            call!(self.uv_random(self.lp, request, buffer.base.cast(), buffer.len, flags, Some(on_random)))
+        })?;
+        self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
+        Ok(())
     }
 
     fn kill(&self, name: &str, signal: i32) -> Outcome {
@@ -499,22 +505,50 @@ impl Driver for Libuv {
     }
 }
 
-fn c_path(path: &Path) -> CString {
+pub(crate) fn c_path(path: &Path) -> CString {
     CString::new(path.as_os_str().as_bytes()).expect("a path has no zero byte")
 }
 
-fn to_pointer(address: &Option<libc::sockaddr_in>) -> *const sockaddr {
+fn from_c(storage: &libc::sockaddr_storage) -> SocketAddr {
+    let place = &raw const *storage;
+    // SAFETY: an address is of the family that it says.
+    unsafe {
+        if i32::from(storage.ss_family) == libc::AF_INET6 {
+            let address = place.cast::<libc::sockaddr_in6>().read();
+            return (Ipv6Addr::from(address.sin6_addr.s6_addr), u16::from_be(address.sin6_port)).into();
+        }
+        let address = place.cast::<libc::sockaddr_in>().read();
+        (Ipv4Addr::from(address.sin_addr.s_addr.to_ne_bytes()), u16::from_be(address.sin_port)).into()
+    }
+}
+
+fn to_pointer(address: &Option<libc::sockaddr_storage>) -> *const sockaddr {
     address.as_ref().map_or(std::ptr::null(), |address| (&raw const *address).cast())
 }
 
-fn to_c(address: SocketAddr) -> libc::sockaddr_in {
-    let SocketAddr::V4(address) = address else { panic!("scripts use IPv4") };
-    libc::sockaddr_in {
-        sin_family: libc::AF_INET as libc::sa_family_t,
-        sin_port: address.port().to_be(),
-        sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(address.ip().octets()) },
-        sin_zero: [0; 8],
+fn to_c(address: SocketAddr) -> libc::sockaddr_storage {
+    // SAFETY: it is made of numbers.
+    let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let place = &raw mut storage;
+    // SAFETY: it has room for an address of any family.
+    unsafe {
+        match address {
+            SocketAddr::V4(address) => place.cast::<libc::sockaddr_in>().write(libc::sockaddr_in {
+                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_port: address.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(address.ip().octets()) },
+                sin_zero: [0; 8],
+            }),
+            SocketAddr::V6(address) => place.cast::<libc::sockaddr_in6>().write(libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_port: address.port().to_be(),
+                sin6_flowinfo: 0,
+                sin6_addr: libc::in6_addr { s6_addr: address.ip().octets() },
+                sin6_scope_id: 0,
+            }),
+        }
     }
+    storage
 }
 
 /// Closes what the script has left open. Nobody hears of it.

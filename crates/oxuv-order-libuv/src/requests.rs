@@ -1,8 +1,7 @@
 //! Requests: memory that is the library's from the call to the callback.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::rc::Rc;
 
 use libuv_sys2::*;
@@ -51,26 +50,6 @@ pub(crate) unsafe extern "C" fn after_work(request: *mut uv_work_t, status: c_in
     unsafe { Request::ended(request, What::Work, status) };
 }
 
-#[allow(non_upper_case_globals)] // The names of the operations.
-pub(crate) unsafe extern "C" fn on_file(request: *mut uv_fs_t) {
-    // SAFETY: the library passes a request of ours, for the last time. Of a file that it has opened nobody else knows.
-    unsafe {
-        let (kind, count) = ((*request).fs_type, (*request).result);
-        let text = match kind {
-            _ if count < 0 => error_name(count as c_int),
-            uv_fs_type_UV_FS_OPEN => {
-                drop(OwnedFd::from_raw_fd(count as c_int));
-                String::new()
-            }
-            uv_fs_type_UV_FS_STAT => (*request).statbuf.st_size.to_string(),
-            uv_fs_type_UV_FS_READ | uv_fs_type_UV_FS_WRITE | uv_fs_type_UV_FS_SCANDIR => count.to_string(),
-            _ => String::new(),
-        };
-        (Library::get().uv_fs_req_cleanup)(request);
-        Request::told(request, What::File, text);
-    }
-}
-
 pub(crate) unsafe extern "C" fn on_found(request: *mut uv_getaddrinfo_t, status: c_int, found: *mut addrinfo) {
     // SAFETY: the library passes a request of ours, for the last time, and what was found, which is ours to free. Its first address
     // is of the family that it says.
@@ -86,6 +65,28 @@ pub(crate) unsafe extern "C" fn on_found(request: *mut uv_getaddrinfo_t, status:
             None => error_name(status),
         };
         (Library::get().uv_freeaddrinfo)(found);
+        Request::told(request, What::Found, text);
+    }
+}
+
+pub(crate) unsafe extern "C" fn on_name(
+    request: *mut uv_getnameinfo_t,
+    status: c_int,
+    host: *const c_char,
+    service: *const c_char,
+) {
+    // SAFETY: the library passes a request of ours, for the last time, and two C strings if there is no error.
+    unsafe {
+        let text = |name| CStr::from_ptr(name).to_string_lossy();
+        let text = if status < 0 { error_name(status) } else { format!("{}:{}", text(host), text(service)) };
+        Request::told(request, What::Found, text);
+    }
+}
+
+pub(crate) unsafe extern "C" fn on_random(request: *mut uv_random_t, status: c_int, _: *mut c_void, count: usize) {
+    // SAFETY: the library passes a request of ours, for the last time.
+    unsafe {
+        let text = if status < 0 { error_name(status) } else { count.to_string() };
         Request::told(request, What::Found, text);
     }
 }
@@ -132,7 +133,7 @@ impl<T> Request<T> {
         unsafe { Request::told(request, what, result(status)) };
     }
 
-    unsafe fn told(request: *mut T, what: What, text: String) {
+    pub(crate) unsafe fn told(request: *mut T, what: What, text: String) {
         // SAFETY: `make` has made it, and the callback comes once: the memory is ours again.
         let request = *unsafe { Box::from_raw(request.cast::<Request<T>>()) };
         request.slot.tell(false, what, request.number, text);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use oxuv::Signal;
 
 use crate::driver::{Callback, Driver, Kind, Mode, Operation, Outcome};
-use crate::outside::{ANY_PORT, pair};
+use crate::outside::{ANY_PORT, ANY_SIXTH, ELSEWHERE, EVERYBODY, SIXTH, UNREACHABLE, pair};
 use crate::runner::Runner;
 
 impl<D: Driver> Runner<D> {
@@ -79,6 +79,9 @@ impl<D: Driver> Runner<D> {
                 driver.signal_start(&callback(name), self.signal(signal), verb == "start_once").text()
             }
             ("raise", [signal]) => ok(|| Signal::raise(self.signal(signal)).unwrap()),
+            ("start", [name, "missing"]) => {
+                driver.fs_event_start(&callback(name), &self.outside.directory().join("missing")).text()
+            }
             ("start", [name, "files"]) => driver.fs_event_start(&callback(name), self.outside.directory()).text(),
             ("make", names) => ok(|| names.iter().for_each(|name| self.outside.make_file(name))),
             ("start", [name, timeout]) => driver.timer_start(&callback(name), parse(timeout), 0).text(),
@@ -112,6 +115,30 @@ impl<D: Driver> Runner<D> {
                 self.set_kind(name, verb);
                 self.outside.child(name, |words, input| driver.spawn(name, words, input)).text()
             }
+            ("spawn", [name, how, pipes @ ..]) => {
+                self.set_kind(name, verb);
+                self.spawn_of(name, how, pipes)
+            }
+            ("poll_on", [name, what]) => {
+                self.set_kind(name, "poll");
+                self.descriptor(what).and_then(|number| driver.poll_init_of(name, number)).text()
+            }
+            ("open_on", [name, what]) => self.descriptor(what).and_then(|number| driver.open_of(name, number)).text(),
+            ("call", [name, call, words @ ..]) => {
+                self.set_kind(name, "fs");
+                self.file_call(Some(name), call, words)
+            }
+            ("call_now", [call, words @ ..]) => self.file_call(None, call, words),
+            ("name_of", [name, host]) => {
+                self.set_kind(name, "look_up");
+                let host = host.parse().unwrap_or_else(|_| panic!("no address: {host}"));
+                driver.name_of(name, SocketAddr::new(host, 80), true).text()
+            }
+            ("random", [name, count, flags]) => {
+                self.set_kind(name, "look_up");
+                driver.random(name, parse(count) as usize, parse(flags) as u32).text()
+            }
+            ("ask", [name, what]) => driver.ask(name, what).text(),
             ("end", [name, code]) => ok(|| self.outside.end_child(name, code)),
             ("kill", [name, signal]) => {
                 let sent = driver.kill(name, parse(signal) as i32);
@@ -136,13 +163,17 @@ impl<D: Driver> Runner<D> {
             }
             ("bind", [name]) if self.is_pipe(name) => driver.pipe_bind(name, &outside.place(name)).text(),
             ("bind", [name]) => driver.bind(name, ANY_PORT).text(),
+            ("bind", [name, "elsewhere"]) => driver.bind(name, ELSEWHERE).text(),
+            ("bind", [name, "sixth"]) => driver.bind(name, ANY_SIXTH).text(),
             ("bind", [name, other]) => driver.address(other).and_then(|address| driver.bind(name, address)).text(),
             ("listen", [name]) => driver.listen(&callback(name)).text(),
             ("accept", [pipe, new]) if self.kind(pipe) == "ipc" => {
                 self.set_kind(new, "pipe");
                 let kind = driver.take_handle(pipe, new);
-                if kind == Ok(Kind::Tcp) {
-                    self.set_kind(new, "tcp");
+                match kind {
+                    Ok(Kind::Tcp) => self.set_kind(new, "tcp"),
+                    Ok(Kind::Udp) => self.set_kind(new, "udp"),
+                    _ => {}
                 }
                 kind.map(|_| ()).text()
             }
@@ -153,6 +184,8 @@ impl<D: Driver> Runner<D> {
             ("connect", [name, server]) if self.is_pipe(name) => {
                 driver.pipe_connect(name, &outside.place(server)).text()
             }
+            ("connect", [name, "sixth"]) => driver.connect(name, SIXTH).text(),
+            ("connect", [name, "unreachable"]) => driver.connect(name, UNREACHABLE).text(),
             ("connect", [name, "nowhere"]) => driver.connect(name, self.nowhere(name)).text(),
             ("connect", [name, server]) => {
                 driver.address(server).and_then(|address| driver.connect(name, address)).text()
@@ -164,6 +197,13 @@ impl<D: Driver> Runner<D> {
             ("write", [name, count, handle]) => {
                 let number = self.count(&format!("writes of {name}"));
                 driver.write_handle(name, number, vec![b'x'; parse(count) as usize], handle).text()
+            }
+            ("try_write", [name, count, handle]) => {
+                driver.try_write_handle(name, &vec![b'x'; parse(count) as usize], handle).text()
+            }
+            ("write_parts", [name, count]) => {
+                let number = self.count(&format!("writes of {name}"));
+                driver.write_parts(name, number, vec![b'x'; parse(count) as usize]).text()
             }
             ("handles?", [name]) => driver.pending_handles(name).to_string(),
             ("try_write", [name, count]) => driver.try_write(name, &vec![b'x'; parse(count) as usize]).text(),
@@ -215,6 +255,9 @@ impl<D: Driver> Runner<D> {
         let address = |name: &str, to: &str| match to {
             "peer" => Ok(None),
             "nowhere" => Ok(Some(self.nowhere(name))),
+            "unreachable" => Ok(Some(UNREACHABLE)),
+            "sixth" => Ok(Some(SIXTH)),
+            "everybody" => Ok(Some(EVERYBODY)),
             _ => driver.address(to).map(Some),
         };
         let bytes = |count: &str| vec![b'x'; parse(count) as usize];

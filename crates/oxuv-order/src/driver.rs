@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::os::fd::{BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::Side;
@@ -94,6 +94,39 @@ pub enum Operation<'a> {
     Rename(&'a Path, &'a Path),
     /// Tells how many names a directory has.
     Scan(&'a Path),
+}
+
+/// What an operation on a file is about that only C asks for: a descriptor that may be none, and where what is read is sent; or
+/// paths.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct FileArguments {
+    pub descriptor: RawFd,
+    pub to: RawFd,
+    pub paths: Vec<PathBuf>,
+}
+
+/// What a child is made of.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct ChildOf<'a> {
+    pub words: &'a [&'a str],
+    pub stdio: Vec<Stdio<'a>>,
+    pub directory: Option<&'a Path>,
+    pub user: Option<u32>,
+}
+
+/// One of its standard streams.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub enum Stdio<'a> {
+    Ignore,
+    /// It may be none.
+    Descriptor(RawFd),
+    /// That of a stream.
+    Stream(&'a str),
+    /// A pipe is made, whose other end this handle is.
+    Pipe(&'a str),
 }
 
 /// A callback that is called.
@@ -263,4 +296,46 @@ pub trait Driver {
     /// Sends a datagram; `None` is whom the handle is connected to.
     fn send_datagram(&self, name: &str, number: u32, bytes: Vec<u8>, to: Option<SocketAddr>) -> Outcome;
     fn try_send_datagram(&self, name: &str, bytes: &[u8], to: Option<SocketAddr>) -> Outcome<usize>;
+
+    // What only C has: handles of what could not be made, descriptors that are none, arguments that the types of Rust rule out.
+
+    /// Makes a child; if that fails, there is a handle all the same.
+    fn spawn_of(&self, _name: &str, _of: &ChildOf<'_>) -> Outcome<i32> {
+        only_in_c()
+    }
+    fn poll_init_of(&self, _name: &str, _descriptor: RawFd) -> Outcome {
+        only_in_c()
+    }
+    fn open_of(&self, _name: &str, _descriptor: RawFd) -> Outcome {
+        only_in_c()
+    }
+    fn descriptor_of(&self, _name: &str) -> Outcome<RawFd> {
+        only_in_c()
+    }
+    fn try_write_handle(&self, _name: &str, _bytes: &[u8], _handle: &str) -> Outcome<usize> {
+        only_in_c()
+    }
+    /// As a write; each byte is a buffer of its own.
+    fn write_parts(&self, _name: &str, _number: u32, _bytes: Vec<u8>) -> Outcome {
+        only_in_c()
+    }
+    /// An operation by its name in C, of which all is told. Without a request, it is done at once.
+    fn file_call(&self, _request: Option<&str>, _call: &str, _on: &FileArguments) -> Outcome<String> {
+        only_in_c()
+    }
+    /// Looks up the names of an address and its port.
+    fn name_of(&self, _name: &str, _address: SocketAddr, _numeric: bool) -> Outcome {
+        only_in_c()
+    }
+    fn random(&self, _name: &str, _count: usize, _flags: u32) -> Outcome {
+        only_in_c()
+    }
+    /// Asks or sets something of a handle, and tells whether that was possible.
+    fn ask(&self, _name: &str, _what: &str) -> Outcome {
+        only_in_c()
+    }
+}
+
+fn only_in_c<T>() -> Outcome<T> {
+    Err("only in C".to_owned())
 }

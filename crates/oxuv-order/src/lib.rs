@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod actions;
+mod actions_in_c;
 mod driver;
 mod outside;
 mod record;
@@ -14,8 +15,10 @@ mod rust_front;
 mod script;
 mod watchdog;
 
-pub use driver::{Call, Callback, Driver, Kind, Listener, Mode, Operation, Outcome, What};
-pub use record::{Entry, record};
+pub use driver::{
+    Call, Callback, ChildOf, Driver, FileArguments, Kind, Listener, Mode, Operation, Outcome, Stdio, What,
+};
+pub use record::{Entry, questions, record};
 pub use runner::{check, run};
 pub use rust_front::RustFront;
 pub use script::{Line, Script, Side, Statement, Step, parse};

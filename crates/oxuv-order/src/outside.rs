@@ -4,8 +4,8 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -25,6 +25,17 @@ use crate::Outcome;
 
 /// A free port of this machine.
 pub(crate) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
+
+/// An address to which no connection can be made, and one to which nothing may be sent.
+pub(crate) const UNREACHABLE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(224, 0, 0, 1), 9));
+pub(crate) const EVERYBODY: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::BROADCAST, 9));
+
+/// An address that is another machine's, and one of the other family, where nobody listens.
+pub(crate) const ELSEWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 0));
+pub(crate) const SIXTH: SocketAddr = SocketAddr::V6(SocketAddrV6::new(Ipv6Addr::LOCALHOST, 1, 0, 0));
+
+/// A free port of the other family.
+pub(crate) const ANY_SIXTH: SocketAddr = SocketAddr::V6(SocketAddrV6::new(Ipv6Addr::LOCALHOST, 0, 0, 0));
 
 /// Descriptors outside of the loop, by the names of the handles they belong to.
 #[derive(Default)]
@@ -155,6 +166,11 @@ impl Outside {
         let id = Pid::from_raw(spawn(&CHILD, theirs.into())?).unwrap();
         self.children.borrow_mut().insert(name.to_owned(), Child { id, input: Some(OwnedFd::from(ours).into()) });
         Ok(())
+    }
+
+    /// As `child`, of whatever it is made of.
+    pub(crate) fn child_of(&self, name: &str, spawn: impl FnOnce(RawFd) -> Outcome<i32>) -> Outcome {
+        self.child(name, |_, input| spawn(input.as_raw_fd()))
     }
 
     /// Ends a child.
@@ -314,6 +330,26 @@ impl Outside {
         let file = Rc::new(opened.ok()?);
         self.files.borrow_mut().insert(name.to_owned(), Rc::clone(&file));
         Some(file)
+    }
+
+    /// The number of a descriptor of this kind, which stays open as long as the loop; of `bad` ones, nobody has it.
+    pub(crate) fn descriptor(&self, word: &str) -> RawFd {
+        let path = self.place("descriptors");
+        let open = |flags| {
+            drop(OpenOptions::new().append(true).create(true).open(&path).unwrap());
+            let made = OFlags::CLOEXEC | flags;
+            let file = rustix::fs::open(&path, made, 0o600.into()).unwrap();
+            self.files.borrow_mut().entry(format!("of {word}")).or_insert_with(|| Rc::new(file.into())).as_raw_fd()
+        };
+        match word {
+            "reading" => open(OFlags::RDONLY),
+            "writing" => open(OFlags::WRONLY),
+            "both" => open(OFlags::RDWR),
+            "adding" => open(OFlags::RDWR | OFlags::APPEND),
+            "path" => open(OFlags::PATH),
+            "below" => -1,
+            _ => 99_999,
+        }
     }
 
     /// Makes an empty file in there, by one change.

@@ -45,6 +45,8 @@ struct Known {
     life: Life,
     /// It has a socket, or is about to have one.
     is_used: bool,
+    /// It is a UDP handle that has one.
+    has_socket: bool,
     is_listening: bool,
     /// It receives datagrams, or has a peer who refuses them.
     is_receiving: bool,
@@ -54,17 +56,23 @@ struct Known {
     is_connecting: bool,
     /// It could not be connected.
     has_failed: bool,
+    /// It could not be opened, and libuv takes it for readable.
+    is_broken: bool,
     /// The other end of its socket is there, outside of the loop.
     has_end: bool,
     /// It is a child that has ended, and that is not told yet.
     is_ending: bool,
-    /// As scripts say it; of what has come by a pipe, unknown.
+    /// As scripts say it.
     kind: String,
 }
 
 impl Known {
     fn new(kind: &str) -> Known {
         Known { life: Life::Open, kind: kind.to_owned(), ..Known::default() }
+    }
+
+    fn is_childless(&self) -> bool {
+        self.kind == "spawn" && self.has_failed && self.life == Life::Open
     }
 }
 
@@ -79,6 +87,73 @@ fn family(kind: &str) -> &str {
     }
 }
 
+/// What handles of a kind can be asked.
+pub fn questions(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "tcp" | "stream" => &[
+            "fileno",
+            "send_buffer",
+            "receive_buffer",
+            "nodelay",
+            "keepalive",
+            "keepalive_never",
+            "simultaneous",
+            "tcp_peer",
+            "tcp_own",
+            "nonblocking",
+        ],
+        "pipe" | "ipc" => {
+            &["fileno", "send_buffer", "receive_buffer", "pipe_peer", "pipe_own", "chmod", "chmod_none", "nonblocking"]
+        }
+        "tty" => &["fileno", "window"],
+        "poll" => &["fileno"],
+        "fs_event" => &["fileno", "event_path"],
+        "fs_poll" => &["fileno", "poll_path"],
+        "udp" | "udp_several" | "mailbox" => &[
+            "fileno",
+            "send_buffer",
+            "receive_buffer",
+            "udp_peer",
+            "udp_own",
+            "broadcast",
+            "ttl",
+            "ttl_none",
+            "multicast_ttl",
+            "multicast_loop",
+            "interface",
+            "join",
+            "join_nonsense",
+            "disconnect",
+        ],
+        _ => &["fileno", "send_buffer"],
+    }
+}
+
+/// Verbs that are of UDP handles alone.
+const OF_DATAGRAMS: [&str; 3] = ["receive", "send_to", "try_send"];
+
+/// Verbs that UDP handles have not.
+const OF_STREAMS: [&str; 14] = [
+    "listen",
+    "accept",
+    "pair",
+    "read",
+    "write",
+    "write_parts",
+    "try_write",
+    "shutdown",
+    "close_reset",
+    "readable?",
+    "writable?",
+    "open",
+    "handles?",
+    "fill",
+];
+
+fn is_datagram(kind: &str) -> bool {
+    kind.starts_with("udp") || kind == "mailbox"
+}
+
 /// Which actions make sense.
 #[derive(Debug, Default)]
 pub(crate) struct Sense {
@@ -86,6 +161,8 @@ pub(crate) struct Sense {
     /// Jobs that have not come back, and whether they were taken back.
     jobs: HashMap<String, bool>,
     is_held: bool,
+    /// The loop is closed.
+    is_over: bool,
     files: Vec<String>,
     /// The runs that are under way, one in a callback of the other.
     pub(crate) runs: i32,
@@ -108,14 +185,35 @@ impl Sense {
         self.is(one, |one| self.is(other, |other| family(&one.kind) == family(&other.kind)))
     }
 
+    /// Whether a handle, which may have come by a pipe, is of a kind that can do that.
+    fn can(&self, words: &[&str]) -> bool {
+        let &[verb, name, ..] = words else { return true };
+        let is_for_datagrams = self.handles.get(name).is_some_and(|known| is_datagram(&known.kind));
+        if OF_DATAGRAMS.contains(&verb) { is_for_datagrams } else { !is_for_datagrams || !OF_STREAMS.contains(&verb) }
+    }
+
+    /// A handle has come by a pipe, of this kind.
+    pub(crate) fn took(&mut self, name: &str, kind: &str) {
+        kind.clone_into(&mut self.known(name).kind);
+    }
+
+    /// Whether a request has not come back.
+    pub(crate) fn is_asked(&self, request: &str) -> bool {
+        self.jobs.contains_key(request)
+    }
+
     /// Whether this may be done now.
     pub(crate) fn allows(&self, words: &[&str]) -> bool {
+        !self.is_over && self.can(words) && self.makes_sense(words)
+    }
+
+    fn makes_sense(&self, words: &[&str]) -> bool {
         let is_fresh = |name: &str| self.is(name, |known| !known.is_used);
         match *words {
             ["run", _] => self.runs < 2,
-            ["stop_loop" | "update_time" | "sleep" | "alive?" | "timeout?" | "walk?" | "say", ..] => true,
+            ["stop_loop" | "update_time" | "sleep" | "alive?" | "timeout?" | "say", ..] => true,
             ["raise", _] => true,
-            ["work" | "look_up", name, ..] | ["fs", name, ..] => !self.jobs.contains_key(name),
+            ["work" | "look_up" | "name_of" | "random" | "fs" | "call", name, ..] => !self.jobs.contains_key(name),
             // The pool has one thread.
             ["hold", name] => !self.is_held && !self.jobs.contains_key(name),
             ["release"] => self.is_held,
@@ -123,8 +221,27 @@ impl Sense {
             // Started anew, it goes on with both files in libuv.
             ["start", name, _, _] if self.is(name, |known| known.kind == "fs_poll") => is_fresh(name),
             ["make", name] => !self.files.iter().any(|file| file == name),
+            // Our loops do not know the handle of a child that could not be made.
+            ["walk?" | "loop_close"] if self.handles.values().any(Known::is_childless) => false,
+            ["await", name] => self.is_asked(name),
+            // Not while it runs, unless something of the program's own is open.
+            ["loop_close"] => self.runs == 0 || self.handles.values().any(|known| known.life == Life::Open),
+            ["call_now" | "walk?", ..] => true,
+            ["poll_on", name, what] => {
+                self.life(name) == Life::None
+                    && what.strip_prefix('=').is_none_or(|other| self.life(other) == Life::Open)
+            }
+            ["start", name, _] if self.is(name, |known| known.kind == "shared") => false,
+            ["open_on", name, _] => is_fresh(name),
+            ["ask", name, what] => self.is(name, |known| questions(&known.kind).contains(&what)),
             ["spawn", name] => self.life(name) == Life::None,
-            ["end" | "kill", name, _] => self.is(name, |known| !known.is_ending),
+            ["spawn", name, _, ref pipes @ ..] => {
+                let is_pipe = |name: &&str| {
+                    *name == "none" || is_fresh(name) && self.is(name, |known| family(&known.kind) == "pipe")
+                };
+                self.life(name) == Life::None && pipes.iter().all(is_pipe)
+            }
+            ["end" | "kill", name, _] => self.is(name, |known| !known.is_ending && !known.has_failed),
             [verb, name] if OPENED.contains(&verb) => self.life(name) == Life::None,
             [verb, name] if Kind::named(verb).is_some() => self.life(name) == Life::None,
             ["open" | "listen", name] => is_fresh(name),
@@ -134,6 +251,7 @@ impl Sense {
                 self.is(name, |known| known.is_receiving)
             }
             ["stop", name] if self.is(name, |known| known.is_refused) => false,
+            ["read", name] if self.is(name, |known| known.is_broken) => false,
             // A pipe that is bound is never readable then in libuv, and never writable.
             ["connect", name, ..] if self.is(name, |known| known.is_bound) => false,
             ["connect", name, "nowhere"] => is_fresh(name),
@@ -148,18 +266,24 @@ impl Sense {
             // Of streams that connect, or could not, these differ: see CHANGELOG.md.
             ["shutdown", name] => self.is(name, |known| !known.is_connecting && !known.has_failed),
             // While it waits, the handle could be closed.
-            ["write", name, _, handle] => {
+            ["write" | "try_write", name, _, handle] => {
                 let may_be_sent = |known: &Known| known.is_used && !known.is_connecting && !known.has_failed;
-                let is_stream = |known: &Known| !["tty", "udp", "mailbox"].contains(&known.kind.as_str());
+                let is_stream = |known: &Known| !["tty", "mailbox"].contains(&known.kind.as_str());
                 self.is(name, |known| may_be_sent(known) && known.kind == "ipc")
-                    && self.is(handle, |known| may_be_sent(known) && is_stream(known))
+                    && self.is(handle, |known| known.has_socket || may_be_sent(known) && is_stream(known))
             }
             ["handles?", name] => self.is(name, |known| known.kind == "ipc"),
             ["close_reset", name] => self.is(name, |known| ["tcp", "stream"].contains(&known.kind.as_str())),
-            ["write" | "try_write", name, _] => self.is(name, |known| !known.has_failed),
-            ["bind", name] => is_fresh(name),
+            ["write" | "try_write" | "write_parts", name, _] => self.is(name, |known| !known.has_failed),
+            ["bind", name] | ["bind", name, "elsewhere" | "sixth"] => is_fresh(name),
+            ["bind", name, other] => is_fresh(name) && self.are_alike(name, other),
             ["send_to" | "try_send", name, to, _] => {
                 self.life(name) == Life::Open && (to == "peer" || self.life(to) == Life::Open)
+            }
+            ["ref?" | "ref" | "unref", name]
+                if self.handles.get(name).is_some_and(|known| known.kind == "spawn" && known.has_failed) =>
+            {
+                false
             }
             ["active?" | "closing?" | "ref?" | "ref" | "unref", name] => {
                 matches!(self.life(name), Life::Open | Life::Closing)
@@ -174,25 +298,37 @@ impl Sense {
         match *words {
             ["make", name] => self.files.push(name.to_owned()),
             ["hang_up", name] => self.known(name).has_end = false,
+            // What is wrong with the streams is found before anything is made.
+            ["spawn", _, _, ..] if outcome == "EINVAL" => {}
+            // There is a handle, which can be closed, and the pipes are there, too.
+            ["spawn", name, _, ref pipes @ ..] => {
+                *self.known(name) = Known { has_failed: outcome != "ok", ..Known::new("spawn") };
+                pipes.iter().filter(|pipe| **pipe != "none").for_each(|pipe| self.known(pipe).is_used = true);
+            }
             // The new handle is there, whether there was a connection or not.
             ["accept", server, client] => {
                 let server_kind = self.known(server).kind.clone();
                 let kind = if server_kind == "ipc" { "" } else { &server_kind };
                 *self.known(client) = Known { is_used: outcome == "ok", ..Known::new(kind) };
             }
+            ["open", name] if outcome != "ok" => self.known(name).is_broken = true,
             _ if outcome != "ok" => {}
-            ["work" | "hold", name] | ["look_up", name, _] | ["fs", name, ..] => {
+            ["work" | "hold", name] | ["look_up" | "name_of" | "random" | "fs" | "call", name, ..] => {
                 self.jobs.insert(name.to_owned(), false);
                 self.is_held |= words[0] == "hold";
             }
             ["release"] => self.is_held = false,
+            ["loop_close"] => self.is_over = true,
             ["cancel", name] => drop(self.jobs.insert(name.to_owned(), true)),
             [verb, name] if OPENED.contains(&verb) => {
                 *self.known(name) = Known { is_used: true, has_end: true, ..Known::new(verb) };
             }
             [verb, name] if verb == "spawn" || Kind::named(verb).is_some() => *self.known(name) = Known::new(verb),
             ["start", name, _, _] if self.known(name).kind == "fs_poll" => self.known(name).is_used = true,
+            // A descriptor that is another handle's, too.
+            ["poll_on", name, _] => *self.known(name) = Known::new("shared"),
             ["open", name] => (self.known(name).is_used, self.known(name).has_end) = (true, true),
+            ["bind", name] if is_datagram(&self.known(name).kind) => self.known(name).has_socket = true,
             ["bind", name] => self.known(name).is_bound = family(&self.known(name).kind) == "pipe",
             ["listen", name] => (self.known(name).is_used, self.known(name).is_listening) = (true, true),
             ["receive", name] => self.known(name).is_receiving = true,

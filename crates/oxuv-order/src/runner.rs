@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::driver::{Call, Driver, Listener};
+use crate::driver::{Call, Driver, Listener, Mode};
 use crate::outside::Outside;
 use crate::record::{Entry, Sense};
 use crate::script::{Line, Script, Statement, Step};
@@ -157,6 +157,9 @@ impl<D: Driver> Runner<D> {
         if !self.state.borrow().sense.as_ref().is_some_and(|sense| sense.allows(words)) {
             return;
         }
+        if let ["await", name] = *words {
+            return self.wait_for(name);
+        }
         let is_run = words[0] == "run";
         if is_run {
             self.note_run(1);
@@ -167,11 +170,23 @@ impl<D: Driver> Runner<D> {
         if is_run {
             self.note_run(-1);
         }
+        let taken = if words[0] == "accept" { self.kind(words[2]) } else { String::new() };
         let state = &mut *self.state.borrow_mut();
         if let Some(sense) = &mut state.sense {
             sense.did(words, &got);
+            if words[0] == "accept" {
+                sense.took(words[2], &taken);
+            }
         }
         state.record.push(Entry::Did(format!("{} -> {got}", words.join(" "))));
+    }
+
+    /// Runs the loop until this request has come back. In how many turns, is not recorded.
+    fn wait_for(&self, request: &str) {
+        let is_there = || self.state.borrow().sense.as_ref().is_some_and(|sense| sense.is_asked(request));
+        while is_there() && self.driver.is_alive() {
+            self.driver.run(Mode::Once).expect("the loop can run");
+        }
     }
 
     fn note_run(&self, change: i32) {

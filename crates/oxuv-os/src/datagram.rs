@@ -11,7 +11,7 @@ use libc::{c_int, iovec, mmsghdr, msghdr, socklen_t};
 use crate::control::{Control, describe, make_room, take_error};
 pub use crate::control::{Ecn, SendOptions};
 use crate::net::SendFlags;
-use crate::{Address, AddressRef, Descriptor, Errno, Result};
+use crate::{Address, AddressRef, Descriptor, Errno, Result, Room};
 
 /// How many datagrams one call sends or receives at most.
 pub const BATCH: usize = 20;
@@ -197,32 +197,27 @@ fn header(datagram: &Datagram<'_>, control: &mut Control) -> msghdr {
     header
 }
 
-/// Receives one datagram into `buf`; `received`, which was [`Received::none`], says what is to be said of it.
+/// Receives one datagram into `room`; `received`, which was [`Received::none`], says what is to be said of it.
 ///
 /// # Errors
 /// EAGAIN when there is none; ECONNREFUSED and others that a datagram sent before has met with.
 #[inline]
-pub fn receive<'a>(
-    fd: &Descriptor,
-    buf: &'a mut [MaybeUninit<u8>],
-    queue: Queue,
-    received: &mut Received<'a>,
-) -> Result<()> {
+pub fn receive<'a>(fd: &Descriptor, mut room: Room<'a>, queue: Queue, received: &mut Received<'a>) -> Result<()> {
     let mut control = MaybeUninit::<Control>::uninit();
-    let mut iov = iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
+    let mut iov = iovec { iov_base: room.memory().as_mut_ptr().cast(), iov_len: room.len() };
     // SAFETY: integers and pointers only; zero is a value of all of them.
     let mut header: msghdr = unsafe { zeroed() };
     header.msg_iov = &raw mut iov;
     header.msg_iovlen = 1;
     let len = retry(|| {
         prepare(&mut header, received, &mut control, queue);
-        // SAFETY: the header names `buf`, `received` and `control`, which are ours until the call is over, with their
+        // SAFETY: the header names `room`, `received` and `control`, which are ours until the call is over, with their
         // sizes.
         unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut header, queue.flags()) }
     })?;
-    // SAFETY: the kernel has filled in the header, and `control` is still there; `len` bytes of `buf` are written.
+    // SAFETY: the kernel has filled in the header, and `control` is still there; `len` bytes of `room` are written.
     unsafe {
-        received.bytes = buf[..len].assume_init_ref();
+        received.bytes = room.filled(len);
         finish(&header, received, queue);
     }
     Ok(())
@@ -265,7 +260,7 @@ pub fn receive_several<'a>(
     let count = match count {
         // A seccomp filter does not know the call for several.
         Err(Errno::ENOSYS | Errno::EPERM) => {
-            receive(fd, &mut buf[..size], queue, &mut batch.received[0])?;
+            receive(fd, (&mut buf[..size]).into(), queue, &mut batch.received[0])?;
             batch.count = 1;
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! The closures of handles and requests.
+//! The closures of handles.
 //!
 //! A run has the table of all handles' closures borrowed from its beginning to its end, and calls each in its place, where it
 //! is borrowed for the time of the call. So nothing is counted, and nothing is taken out and put back. What a closure does to
@@ -13,15 +13,13 @@ use std::rc::Rc;
 
 use oxuv_core::Key;
 use oxuv_core::kernel::Exit;
-use slab::Slab;
 
 use crate::drive::Subjects;
 use crate::net::Gate;
 use crate::observe::Places;
-use crate::work::OnJob;
 use crate::{
-    Async, Datagram, Errno, FsChange, FsEvent, FsHappened, FsPoll, Handle, Poll, Process, Readiness, Result, Signal,
-    Timer, Udp,
+    Async, Datagram, FsChange, FsEvent, FsHappened, FsPoll, Handle, Poll, Process, Readiness, Result, Signal, Timer,
+    Udp,
 };
 
 type OnEvent<H> = Box<dyn FnMut(&H)>;
@@ -77,12 +75,6 @@ pub(crate) struct Callbacks {
     is_behind: Cell<bool>,
     /// By the index of the handle's key.
     closing: RefCell<Vec<Option<OnClose>>>,
-    /// By the value that the core was given with the request.
-    requests: RefCell<Slab<OnDone>>,
-    /// The same for datagrams.
-    sends: RefCell<Slab<OnSent>>,
-    /// The same for jobs.
-    jobs: RefCell<Slab<OnJob>>,
     /// Where handles were made, by the index of their keys.
     pub(crate) made: Places,
     /// The same for jobs, by their numbers.
@@ -162,55 +154,11 @@ impl Callbacks {
         self.closing.borrow_mut().get_mut(handle).and_then(Option::take)
     }
 
-    /// Keeps a request's closure, and returns the value for the core.
-    #[inline]
-    pub(crate) fn add_request(&self, on_done: OnDone) -> Result<u32> {
-        add(&self.requests, on_done)
-    }
-
-    #[inline]
-    pub(crate) fn take_request(&self, number: u32) -> Option<OnDone> {
-        self.requests.borrow_mut().try_remove(number as usize)
-    }
-
-    /// Keeps a send's closure, and returns the value for the core.
-    #[inline]
-    pub(crate) fn add_send(&self, on_done: OnSent) -> Result<u32> {
-        add(&self.sends, on_done)
-    }
-
-    #[inline]
-    pub(crate) fn take_send(&self, number: u32) -> Option<OnSent> {
-        self.sends.borrow_mut().try_remove(number as usize)
-    }
-
-    /// Keeps a job's closure, and returns the value for the core.
-    #[inline]
-    pub(crate) fn add_job(&self, on_done: OnJob) -> Result<u32> {
-        add(&self.jobs, on_done)
-    }
-
-    #[inline]
-    pub(crate) fn take_job(&self, number: u32) -> Option<OnJob> {
-        self.jobs.borrow_mut().try_remove(number as usize)
-    }
-
     /// Drops all closures. No run is under way.
     pub(crate) fn clear(&self) {
         let (handles, later, closing) = (self.handles.take(), self.later.take(), self.closing.take());
-        let (requests, sends, jobs) = (self.requests.take(), self.sends.take(), self.jobs.take());
-        drop((handles, later, closing, requests, sends, jobs));
+        drop((handles, later, closing));
     }
-}
-
-#[inline(always)] // It has a caller for each kind of closure.
-fn add<F>(closures: &RefCell<Slab<F>>, closure: F) -> Result<u32> {
-    let mut closures = closures.borrow_mut();
-    if closures.len() > u32::MAX as usize {
-        return Err(Errno::ENOMEM);
-    }
-    // The lowest numbers are used first, so it is no larger than their count.
-    Ok(closures.insert(closure) as u32)
 }
 
 /// Makes sure that there is a place of this number; and, with it, places for some more, as making one may have to wait.

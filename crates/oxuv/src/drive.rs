@@ -1,14 +1,16 @@
 //! Running a loop: asks the core what is due, and calls the closure that belongs to it.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::mem::MaybeUninit;
 
 use oxuv_core::kernel::Job;
 use oxuv_core::{Event, Key, Mode};
 
 use crate::callbacks::{Callback, Table, call};
-use crate::loop_::{BUFFER, Inner};
+use crate::kept::Kept;
+use crate::loop_::{BUFFER, Engine, Inner};
 use crate::task::here::Here;
+use crate::work::OnJob;
 use crate::{
     Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Process, Result, Signal, Tcp,
     Timer, Tty, Udp,
@@ -79,7 +81,7 @@ impl Driver {
     #[inline(always)] // As `run`.
     fn step(&mut self, inner: &Inner, table: &Table) -> bool {
         let mut borrowed = inner.core.borrow_mut();
-        let Some(core) = borrowed.as_mut() else { return false };
+        let Some(Engine { core, requests }) = &mut *borrowed else { return false };
         let event = loop {
             if let Some((key, ..)) = core.next_watcher() {
                 drop(borrowed);
@@ -108,16 +110,17 @@ impl Driver {
                 return true;
             }
             Event::Written { key, user, result } => {
-                let buffers = core.take_buffers();
-                drop(borrowed);
-                drop(buffers);
-                self.subjects.done(inner, key, user, result);
+                let on_done = requests.done.take(user);
+                drop_buffers(core.take_buffers(), borrowed);
+                if let Some(on_done) = on_done {
+                    on_done(&mut self.subjects, key, result);
+                }
                 return true;
             }
             Event::Done { user, .. } => {
-                let job = core.take_job();
+                let (job, on_done) = (core.take_job(), requests.jobs.take(user));
                 drop(borrowed);
-                let Some(event) = self.subjects.jobs_done(inner, user, job) else { return true };
+                let Some(event) = self.subjects.jobs_done(inner, job, on_done) else { return true };
                 event
             }
             event => {
@@ -127,6 +130,20 @@ impl Driver {
         };
         self.subjects.dispatch(inner, table, event);
         true
+    }
+}
+
+/// Gives the core back, and then drops what it has kept of a write, if that is anything: mostly there is nothing.
+#[inline]
+fn drop_buffers(buffers: Option<Kept>, borrowed: RefMut<'_, Option<Engine>>) {
+    #[cold]
+    fn drop_some(buffers: Kept, borrowed: RefMut<'_, Option<Engine>>) {
+        drop(borrowed);
+        drop(buffers);
+    }
+    match buffers {
+        Some(buffers) => drop_some(buffers, borrowed),
+        None => drop(borrowed),
     }
 }
 
@@ -249,25 +266,30 @@ impl Subjects {
 
     #[inline]
     fn done(&mut self, inner: &Inner, key: Key, request: u32, result: Result<()>) {
-        if let Some(on_done) = inner.callbacks.take_request(request) {
+        if let Ok(Some(on_done)) = inner.with_requests(|_, requests| Ok(requests.done.take(request))) {
             on_done(self, key, result);
         }
     }
 
     /// A job has come back, and as a rule others with it: they are told one after the other. The next event, if that is another.
     #[inline(never)]
-    fn jobs_done(&mut self, inner: &Inner, mut number: u32, mut job: Option<Box<dyn Job>>) -> Option<Event<u32>> {
+    fn jobs_done(
+        &mut self,
+        inner: &Inner,
+        mut job: Option<Box<dyn Job>>,
+        mut on_done: Option<OnJob>,
+    ) -> Option<Event<u32>> {
         loop {
-            if let Some(on_done) = inner.callbacks.take_job(number) {
+            if let Some(on_done) = on_done {
                 on_done(self.tcp.owner(), job);
             }
             if inner.callbacks.is_behind() {
                 return None;
             }
             let mut borrowed = inner.core.borrow_mut();
-            let core = borrowed.as_mut()?;
+            let Engine { core, requests } = borrowed.as_mut()?;
             match core.next_done() {
-                Some(Event::Done { user, .. }) => (number, job) = (user, core.take_job()),
+                Some(Event::Done { user, .. }) => (job, on_done) = (core.take_job(), requests.jobs.take(user)),
                 other => return other,
             }
         }

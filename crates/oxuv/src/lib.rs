@@ -75,6 +75,7 @@ pub mod observe;
 mod pipe;
 mod poll;
 pub mod process;
+mod requests;
 pub mod signal;
 mod stream;
 pub mod task;

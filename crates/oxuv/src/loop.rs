@@ -14,12 +14,20 @@ use oxuv_core::{Config, IdleClock, Mode};
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
 use crate::kept::Kept;
+use crate::requests::Requests;
 use crate::task::Tasks;
 use crate::time::Alarms;
 use crate::{Errno, Handle, Metrics, Pool, Result};
 
 /// The core of the Rust front. Its values for requests are numbers of closures.
 pub(crate) type Core = oxuv_core::Core<Linux, u32, Kept>;
+
+/// What is borrowed while the core is asked something.
+pub(crate) struct Engine {
+    pub(crate) core: Core,
+    /// The closures that the core's requests have.
+    pub(crate) requests: Requests,
+}
 
 /// An event loop.
 ///
@@ -36,7 +44,7 @@ pub struct LoopRef(pub(crate) Rc<Inner>);
 
 pub(crate) struct Inner {
     /// `None` once the loop is dropped.
-    pub(crate) core: RefCell<Option<Core>>,
+    pub(crate) core: RefCell<Option<Engine>>,
     pub(crate) callbacks: Callbacks,
     /// What a run reads into; between runs it is here. Empty until something is read.
     pub(crate) room: Cell<Box<[MaybeUninit<u8>]>>,
@@ -56,7 +64,6 @@ pub(crate) const BUFFER: usize = 64 * 1024;
 
 impl Inner {
     /// The buffer for a read that is no run's, to be given back after it.
-    #[cfg(any(feature = "hyper", feature = "tokio"))]
     #[inline]
     pub(crate) fn take_buffer(&self) -> Box<[MaybeUninit<u8>]> {
         self.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER))
@@ -66,8 +73,14 @@ impl Inner {
     /// observer's closure, which runs while the core is asked what is next.
     #[inline]
     pub(crate) fn with<T>(&self, ask: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
+        self.with_requests(|core, _| ask(core))
+    }
+
+    /// As [`Inner::with`], for what is about closures of requests as well.
+    #[inline]
+    pub(crate) fn with_requests<T>(&self, ask: impl FnOnce(&mut Core, &mut Requests) -> Result<T>) -> Result<T> {
         match self.core.try_borrow_mut().as_deref_mut() {
-            Ok(Some(core)) => ask(core),
+            Ok(Some(Engine { core, requests })) => ask(core, requests),
             Ok(None) => Err(Errno::EINVAL),
             Err(_) => Err(Errno::EBUSY),
         }
@@ -112,7 +125,7 @@ impl Loop {
         kernel.skip_vain_waits();
         let core = Core::new(kernel, Config { grain: nanoseconds(grain), ..Config::default() })?;
         Ok(Loop(LoopRef(Rc::new(Inner {
-            core: RefCell::new(Some(core)),
+            core: RefCell::new(Some(Engine { core, requests: Requests::default() })),
             callbacks: Callbacks::default(),
             room: Cell::default(),
             buffer: Cell::new(None),
@@ -243,13 +256,13 @@ impl Deref for Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         let inner = &self.0.0;
-        let mut core = inner.core.borrow_mut().take();
-        if let Some(core) = &mut core {
+        let mut engine = inner.core.borrow_mut().take();
+        if let Some(Engine { core, .. }) = &mut engine {
             core.leave_children();
         }
         // Closures and buffers may own whatever they like, also references to this loop, and dropping them may call
         // it. It is gone by then.
-        drop(core);
+        drop(engine);
         inner.tasks.clear();
         inner.alarms.clear();
         inner.callbacks.clear();

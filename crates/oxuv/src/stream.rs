@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use oxuv_core::{Buffers, Key, Progress, Refused};
 
-use crate::callbacks::Callback;
+use crate::callbacks::{Callback, OnDone};
 use crate::drive::Subjects;
 use crate::kept::Kept;
 use crate::loop_::Core;
@@ -115,6 +115,7 @@ macro_rules! is_a_stream {
             /// # Errors
             /// EAGAIN when it takes nothing, or when bytes are queued; else as [`write`](Self::write), and as the connection fails.
             #[doc(alias = "uv_try_write")]
+            #[inline]
             pub fn try_write(&self, bytes: &[u8]) -> $crate::Result<usize> {
                 self.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
             }
@@ -227,14 +228,13 @@ pub(crate) fn request<S: Stream>(
     on_done: impl FnOnce(&S, Result<()>) + 'static,
     ask: impl FnOnce(&mut Core, Key, u32) -> Result<()>,
 ) -> Result<()> {
-    let callbacks = &stream.owner().0.callbacks;
-    let request =
-        callbacks.add_request(Box::new(move |subjects, key, result| on_done(S::subject(subjects, key), result)))?;
-    let asked = stream.with(|core, key| ask(core, key, request));
-    if asked.is_err() {
-        drop(callbacks.take_request(request));
-    }
-    asked
+    let on_done: OnDone = Box::new(move |subjects, key, result| on_done(S::subject(subjects, key), result));
+    let made = stream.owner().0.request(
+        |requests| &mut requests.done,
+        on_done,
+        |core, request| ask(core, stream.key(), request).map_err(|error| (error, None::<()>)),
+    );
+    made.map_err(|(error, _)| error)
 }
 
 /// Writes, as `ask` says to the core.
@@ -255,16 +255,12 @@ pub(crate) fn write_by<S: Stream, T: Buffers>(
     on_done: impl FnOnce(&S, Result<()>) + 'static,
     ask: impl FnOnce(&mut Core, Key, u32) -> Result<Progress<T>, Refused<T>>,
 ) -> Result<()> {
-    let callbacks = &stream.owner().0.callbacks;
-    let request =
-        callbacks.add_request(Box::new(move |subjects, key, result| on_done(S::subject(subjects, key), result)))?;
-    let written = stream.with(|core, key| Ok(ask(core, key, request)));
+    let on_done: OnDone = Box::new(move |subjects, key, result| on_done(S::subject(subjects, key), result));
     // Whatever is handed back is dropped at the end of this function, where nothing is borrowed.
-    let (error, _buffers) = match written {
-        Ok(Ok(_progress)) => return Ok(()),
-        Ok(Err(Refused { error, given })) => (error, Some(given)),
-        Err(error) => (error, None),
-    };
-    drop(callbacks.take_request(request));
-    Err(error)
+    let written = stream.owner().0.request(
+        |requests| &mut requests.done,
+        on_done,
+        |core, request| ask(core, stream.key(), request).map_err(|Refused { error, given }| (error, Some(given))),
+    );
+    written.map(drop).map_err(|(error, _)| error)
 }

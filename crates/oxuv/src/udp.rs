@@ -9,7 +9,7 @@ use oxuv_core::kernel::{Batch, Received};
 use oxuv_core::linux::check_datagrams;
 use oxuv_core::{DATAGRAM_SIZE, InternetAddress, One, Refused};
 
-use crate::callbacks::{Callback, Table, call};
+use crate::callbacks::{Callback, OnSent, Table, call};
 use crate::datagram::{Datagram, Route};
 use crate::handle::is_a_handle;
 use crate::kept::Kept;
@@ -208,18 +208,19 @@ impl Udp {
     where
         T: AsRef<[u8]> + 'static,
     {
-        let (callbacks, address) = (&self.owner().0.callbacks, route.address());
-        let send = callbacks.add_send(Box::new(on_done))?;
+        let on_done: OnSent = Box::new(on_done);
+        let address = route.address();
         let to = route.target(address.as_ref(), segment_size);
-        let sent = self.with(|core, key| Ok(core.udp_send(key, send, to, One(bytes), Kept::one)));
         // Whatever is handed back is dropped at the end of this function, where nothing is borrowed.
-        let (error, _bytes) = match sent {
-            Ok(Ok(_bytes)) => return Ok(()),
-            Ok(Err(Refused { error, given })) => (error, Some(given)),
-            Err(error) => (error, None),
-        };
-        drop(callbacks.take_send(send));
-        Err(error)
+        let sent = self.owner().0.request(
+            |requests| &mut requests.sent,
+            on_done,
+            |core, request| {
+                let sent = core.udp_send(self.key(), request, to, One(bytes), Kept::one);
+                sent.map_err(|Refused { error, given }| (error, Some(given)))
+            },
+        );
+        sent.map(drop).map_err(|(error, _)| error)
     }
 
     /// Sends a datagram if the system takes it at once, and returns its number of bytes.
@@ -410,9 +411,10 @@ impl Udp {
 
     /// A send is over.
     pub(crate) fn sent(&self, inner: &Inner, send: u32, result: Result<()>) {
-        let bytes = inner.with(|core| Ok(core.take_buffers()));
+        let over = inner.with_requests(|core, requests| Ok((core.take_buffers(), requests.sent.take(send))));
+        let Ok((bytes, on_done)) = over else { return };
         drop(bytes);
-        if let Some(on_done) = inner.callbacks.take_send(send) {
+        if let Some(on_done) = on_done {
             on_done(self, result);
         }
     }

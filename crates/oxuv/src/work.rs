@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use oxuv_core::kernel::Job;
 use oxuv_core::linux::{PoolOf, Shared, random};
 use oxuv_core::pool::{Pool as CorePool, PoolMetrics};
-use oxuv_core::{Lane, Ticket};
+use oxuv_core::{Lane, Refused, Ticket};
 
 use crate::{Errno, LoopRef, Result};
 
@@ -193,21 +193,16 @@ impl LoopRef {
     #[track_caller]
     pub(crate) fn submit_job(&self, lane: Lane, job: Box<dyn Job>, on_done: OnJob) -> Result<Request> {
         let place = Location::caller();
-        let number = self.0.callbacks.add_job(on_done)?;
-        let (mut job, mut refused) = (Some(job), None);
-        let submitted = self.0.with(|core| {
-            let Some(job) = job.take() else { return Err(Errno::EINVAL) };
-            let submitted = core.submit(lane, job, number).map_err(|back| {
-                refused = Some(back.given);
-                back.error
-            });
-            submitted.map(|ticket| (ticket, core.time()))
-        });
-        if submitted.is_err() {
-            // What the closures own may call the loop when it is dropped; nobody is in it now.
-            drop((job, refused, self.0.callbacks.take_job(number)));
-        }
-        let (ticket, now) = submitted?;
+        // What the closures own may call the loop when it is dropped: that is where nobody is in it.
+        let submitted = self.0.request(
+            |requests| &mut requests.jobs,
+            on_done,
+            |core, number| match core.submit(lane, job, number) {
+                Ok(ticket) => Ok((ticket, number, core.time())),
+                Err(Refused { error, given }) => Err((error, Some(given))),
+            },
+        );
+        let (ticket, number, now) = submitted.map_err(|(error, _)| error)?;
         self.0.callbacks.submitted.set(number as usize, place, now);
         Ok(Request { owner: self.clone(), ticket })
     }

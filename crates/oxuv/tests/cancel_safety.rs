@@ -13,7 +13,7 @@ use oxuv::io::AsyncFd;
 use oxuv::net::{UdpSocket, UnixListener, UnixStream};
 use oxuv::signal::signals;
 use oxuv::task::{spawn_local, yield_now};
-use oxuv::{Loop, PipeName, Signal, fs, time};
+use oxuv::{Loop, PipeName, Signal, UdpOption, fs, time};
 
 const SHORT: Duration = Duration::from_micros(200);
 
@@ -31,6 +31,30 @@ fn a_dropped_receive_loses_no_datagram() {
             time::sleep(SHORT).await;
             assert_eq!(server.recv(&mut buf).await.unwrap(), 1);
             assert_eq!(buf[0], nth);
+        }
+    });
+}
+
+#[test]
+fn datagrams_that_come_as_one_are_given_one_by_one_and_none_is_lost() {
+    Loop::new().unwrap().block_on(async {
+        let (server, client) =
+            (UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("127.0.0.1:0").await.unwrap());
+        server.as_handle().set(UdpOption::Coalesce(true)).unwrap();
+        let to = server.local_addr().unwrap();
+        let mut buf = [0; 100];
+        for _ in 0..3 {
+            assert!(poll_once(server.recv_from(&mut buf)).await.is_pending());
+            let bytes: Vec<u8> = (0..10).flat_map(|nth| [nth; 100]).collect();
+            client.as_handle().send_segments(bytes, 100, to, |_, sent| sent.unwrap()).unwrap();
+            client.send_to(b"single", to).await.unwrap();
+            for nth in 0..10 {
+                // There is no more room for any of them than for one.
+                assert_eq!(server.recv_from(&mut buf).await.unwrap(), (100, client.local_addr().unwrap()));
+                assert_eq!(buf, [nth; 100]);
+            }
+            assert_eq!(server.recv(&mut buf).await.unwrap(), 6);
+            assert!(poll_once(server.recv_from(&mut buf)).await.is_pending());
         }
     });
 }

@@ -9,6 +9,8 @@ use std::rc::Rc;
 use std::sync::mpsc::channel;
 
 use common::{connect, guard, run};
+use futures::AsyncWriteExt;
+use oxuv::net::TcpStream as TaskStream;
 use oxuv::{Check, Command, Errno, Idle, Loop, Stdio, Tcp};
 
 const CLIENTS: usize = 200;
@@ -132,6 +134,19 @@ fn a_peer_that_is_gone_is_an_error_of_the_write() {
     }
     write_until_it_fails(&tcp);
     run(&lp);
+}
+
+#[test]
+fn a_flush_by_a_task_sends_what_the_handle_has_written() {
+    let lp = new_loop();
+    let (tcp, mut theirs) = connected(&lp);
+    theirs.set_nonblocking(true).unwrap();
+    lp.block_on(async move {
+        let mut stream = TaskStream::from_handle(tcp.clone());
+        tcp.write_copy(b"x", |_, written| written.unwrap()).unwrap();
+        stream.flush().await.unwrap();
+        assert_eq!(theirs.read(&mut [0; 2]).unwrap(), 1);
+    });
 }
 
 #[test]

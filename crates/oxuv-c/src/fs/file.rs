@@ -226,7 +226,13 @@ pub unsafe extern "C-unwind" fn uv_fs_ftruncate(
             (*req).off = offset;
             keep_file(req, file)
         })
-        .run(|request| finished(fs::truncate(request.file()?, request.offset())))
+        .run(|request| {
+            // The system looks at the length first.
+            if request.offset() < 0 {
+                return Err(Errno::EINVAL);
+            }
+            finished(fs::truncate(request.file()?, request.offset()))
+        })
     }
 }
 

@@ -36,7 +36,7 @@ static void bytes_go_where_the_position_is_or_where_they_are_told(void) {
   CHECK(DO(uv_fs_read, file, room, 1, 11) == 0);
 
   CHECK(DO(uv_fs_ftruncate, file, 5) == 0 && has("file", "hello"));
-  CHECK(DO(uv_fs_ftruncate, file, -1) == UV_EINVAL);
+  CHECK(DO(uv_fs_ftruncate, file, -1) == UV_EINVAL && DO(uv_fs_ftruncate, -1, -1) == UV_EINVAL);
   CHECK(DO(uv_fs_fsync, file) == 0 && DO(uv_fs_fdatasync, file) == 0);
   CHECK(DO(uv_fs_close, file) == 0);
   CHECK(fcntl(file, F_GETFD) == -1 && errno == EBADF);

@@ -90,8 +90,17 @@ static void do_all(void) {
   CHECK(DO(uv_fs_rmdir, "new") == 0 && DO(uv_fs_rmdir, "new") == UV_ENOENT);
 }
 
+/* A ring would look at the new path before the old one. */
+static void the_old_path_is_told_before_the_new(void) {
+  static char path[5000];
+  memset(path, 'x', sizeof(path) - 1);
+  CHECK(DO(uv_fs_rename, "none/x", path) == UV_ENOENT && DO(uv_fs_link, "none", path) == UV_ENOENT);
+  CHECK(DO(uv_fs_link, path, "none") == UV_ENAMETOOLONG && DO(uv_fs_link, ".", path) == UV_ENAMETOOLONG);
+}
+
 static void with_a_ring(void) {
   do_all();
+  the_old_path_is_told_before_the_new();
   CHECK(rings() == 1);
 }
 

@@ -114,6 +114,8 @@ static void what_open_takes_and_refuses(void) {
   CHECK(uv_pipe_open(reader, fds[0]) == 0);
   CHECK(uv_pipe_open(writer, fds[1]) == 0);
   CHECK(uv_pipe_open(reader, fds[1]) == UV_EBUSY && reader->io_watcher.fd == fds[0]);
+  /* What is no descriptor is told before that. */
+  CHECK(uv_pipe_open(reader, 12345) == UV_EBADF);
   CHECK(fcntl(fds[0], F_GETFL) & fcntl(fds[1], F_GETFL) & O_NONBLOCK);
   CHECK(uv_is_readable((uv_stream_t*) reader) && !uv_is_writable((uv_stream_t*) reader));
   CHECK(!uv_is_readable((uv_stream_t*) writer) && uv_is_writable((uv_stream_t*) writer));

@@ -323,6 +323,8 @@ static void failures_leave_no_descriptor(void) {
     options.stdio = stdio;
     options.stdio_count = 3;
     CHECK(uv_spawn(&loop, &process, &options) == (i % 2 == 0 ? UV_ENOENT : UV_EBADF));
+    /* The pipes are there all the same. */
+    CHECK(one->io_watcher.fd >= 0 && other->io_watcher.fd >= 0);
     uv_close((uv_handle_t*) one, free_handle);
     uv_close((uv_handle_t*) other, free_handle);
     run_dry();

@@ -57,6 +57,7 @@ static void open_takes_a_socket_over(void) {
   CHECK(fcntl(fds[0], F_GETFL) & O_NONBLOCK);
   CHECK(uv_is_readable((uv_stream_t*) tcp) && uv_is_writable((uv_stream_t*) tcp));
   CHECK(uv_tcp_open(tcp, fds[1]) == UV_EBUSY);
+  CHECK(uv_tcp_open(tcp, 12345) == UV_EBADF);
   CHECK(tcp->io_watcher.fd == fds[0] && !has_closed(fds[1]));
   CHECK(uv_tcp_open(tcp, fds[0]) == 0); /* its own */
   close_tcp(tcp);

@@ -303,6 +303,7 @@ static void flags_and_misuse(void) {
   CHECK(uv_fileno((uv_handle_t*) other, &fd) == 0 && fd == other->io_watcher.fd);
   CHECK(uv_recv_buffer_size((uv_handle_t*) other, &value) == 0 && value > 0);
   CHECK(uv_udp_open(other, fd) == UV_EBUSY && uv_udp_open_ex(other, fd, 1) == UV_EINVAL);
+  CHECK(uv_udp_open(other, -1) == UV_EBUSY);
   close_udp(other);
   CHECK(uv_udp_recv_start(other, alloc_64k, on_received) == UV_EINVAL);
   CHECK(uv_udp_recv_start(udp, NULL, on_received) == UV_EINVAL);

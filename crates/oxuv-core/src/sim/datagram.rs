@@ -1,7 +1,6 @@
 //! Datagram sockets, and what the outside sends to them.
 
 use std::collections::VecDeque;
-use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 
 use oxuv_os::{Address, Errno, Result};
@@ -9,7 +8,7 @@ use oxuv_os::{Address, Errno, Result};
 use super::note::Note;
 use super::world::World;
 use super::{Fault, Fd, Sim};
-use crate::kernel::{Datagram, Queue, Readiness, Received};
+use crate::kernel::{Datagram, Queue, Readiness, Received, Room};
 
 /// How many datagrams wait at a socket; those that come then are lost.
 const WAITING: usize = 256;
@@ -193,19 +192,14 @@ impl World {
         }
     }
 
-    pub(super) fn receive_datagram<'a>(
-        &mut self,
-        fd: i32,
-        buf: &'a mut [MaybeUninit<u8>],
-        queue: Queue,
-    ) -> Result<Received<'a>> {
+    pub(super) fn receive_datagram<'a>(&mut self, fd: i32, room: Room<'a>, queue: Queue) -> Result<Received<'a>> {
         let again = self.commits(Fault::Again);
         let taken = if again { Err(Errno::EAGAIN) } else { self.mailbox_mut(fd)?.receive(queue) };
         self.note(Note::Received { fd, result: taken.as_ref().map(|(_, bytes)| bytes.len()).map_err(|&error| error) });
         let (from, bytes) = taken?;
-        let fits = bytes.len().min(buf.len());
+        let fits = bytes.len().min(room.len());
         Ok(Received {
-            bytes: buf[..fits].write_copy_of_slice(&bytes[..fits]),
+            bytes: room.fill(&bytes),
             from: Address::from(&from),
             is_truncated: fits < bytes.len(),
             error: (queue == Queue::Errors).then_some(Errno::ECONNREFUSED),

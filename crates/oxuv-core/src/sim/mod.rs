@@ -461,11 +461,11 @@ impl Kernel for Sim {
     fn receive_datagram<'a>(
         &mut self,
         fd: &Fd,
-        buf: &'a mut [MaybeUninit<u8>],
+        room: Room<'a>,
         queue: Queue,
         received: &mut Received<'a>,
     ) -> Result<()> {
-        *received = self.world.borrow_mut().receive_datagram(fd.number, buf, queue)?;
+        *received = self.world.borrow_mut().receive_datagram(fd.number, room, queue)?;
         Ok(())
     }
 
@@ -479,7 +479,7 @@ impl Kernel for Sim {
     ) -> Result<()> {
         let mut error = oxuv_os::Errno::EINVAL;
         for part in buf.chunks_exact_mut(size).take(DATAGRAMS) {
-            match self.world.borrow_mut().receive_datagram(fd.number, part, queue) {
+            match self.world.borrow_mut().receive_datagram(fd.number, part.into(), queue) {
                 Ok(received) => batch.push(received),
                 Err(end) => {
                     error = end;

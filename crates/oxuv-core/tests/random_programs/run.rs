@@ -278,7 +278,9 @@ impl<'a> Machine<'a> {
         self.end_one_shot();
         self.outside.borrow_mut().turns = self.core.turns();
         let was_in_timers = self.model.is_in_timers(self.core.turns());
-        let event = self.core.next();
+        // A front may ask for this first; here it does in every other turn.
+        let read = if self.core.turns().is_multiple_of(2) { self.core.next_to_read() } else { None };
+        let event = read.map(|(key, user)| Event::NeedBuffer { key, user }).or_else(|| self.core.next());
         self.check_notes()?;
         self.check_observer(event.as_ref())?;
         let (time, clock) = (self.core.time(), self.sim.time());

@@ -232,20 +232,24 @@ impl Operation {
         self.what = What::Metadata { directory, path, flags: libc::AT_EMPTY_PATH };
     }
 
-    /// As [`fs::rename`](crate::fs::rename).
+    /// As [`fs::rename`](crate::fs::rename). It stays empty where a ring would tell of the other path.
     ///
     /// # Safety
     /// As for [`Operation::open`].
     pub unsafe fn rename(&mut self, path: &CStr, new_path: &CStr) {
-        self.what = What::Rename { path: path.as_ptr(), new_path: new_path.as_ptr() };
+        if let Some((path, new_path)) = two_paths(path, new_path) {
+            self.what = What::Rename { path, new_path };
+        }
     }
 
-    /// As [`fs::link`](crate::fs::link).
+    /// As [`fs::link`](crate::fs::link). It stays empty where a ring would tell of the other path.
     ///
     /// # Safety
     /// As for [`Operation::open`].
     pub unsafe fn link(&mut self, path: &CStr, new_path: &CStr) {
-        self.what = What::Link { path: path.as_ptr(), new_path: new_path.as_ptr() };
+        if let Some((path, new_path)) = two_paths(path, new_path) {
+            self.what = What::Link { path, new_path };
+        }
     }
 
     /// As [`fs::symlink`](crate::fs::symlink).
@@ -485,4 +489,11 @@ pub(super) fn has_place(file: BorrowedFd<'_>) -> crate::Result<()> {
         0 => Ok(()),
         _ => Err(Errno::from_raw(errno::errno().0)),
     }
+}
+
+/// A ring says what is wrong with the new path before it looks at the old one; a thread says it after that. So this is for paths that
+/// are neither empty nor too long.
+fn two_paths(path: &CStr, new_path: &CStr) -> Option<(*const c_char, *const c_char)> {
+    let lengths = 1..libc::PATH_MAX as usize;
+    lengths.contains(&new_path.count_bytes()).then_some((path.as_ptr(), new_path.as_ptr()))
 }

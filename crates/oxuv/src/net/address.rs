@@ -18,7 +18,9 @@ impl<A: Sealed + ?Sized> ToSocketAddrs for A {}
 /// What is known without looking a name up.
 #[derive(Debug)]
 pub enum Asked {
-    /// All of it.
+    /// The one that there is.
+    One(SocketAddr),
+    /// All of them.
     Known(Vec<SocketAddr>),
     /// A host and a port.
     Named(String, u16),
@@ -37,7 +39,7 @@ macro_rules! known {
     ($($kind:ty),*) => {$(
         impl Sealed for $kind {
             fn asked(&self) -> io::Result<Asked> {
-                Ok(Asked::Known(vec![(*self).into()]))
+                Ok(Asked::One((*self).into()))
             }
         }
     )*};
@@ -60,7 +62,7 @@ impl Sealed for (&str, u16) {
     fn asked(&self) -> io::Result<Asked> {
         let (host, port) = *self;
         Ok(match host.parse::<IpAddr>() {
-            Ok(address) => Asked::Known(vec![(address, port).into()]),
+            Ok(address) => Asked::One((address, port).into()),
             Err(_) => Asked::Named(host.to_owned(), port),
         })
     }
@@ -75,7 +77,7 @@ impl Sealed for (String, u16) {
 impl Sealed for str {
     fn asked(&self) -> io::Result<Asked> {
         if let Ok(address) = self.parse() {
-            return Ok(Asked::Known(vec![address]));
+            return Ok(Asked::One(address));
         }
         let (host, port) = self.rsplit_once(':').ok_or(Errno::EINVAL)?;
         let port = port.parse().map_err(|_| Errno::EINVAL)?;
@@ -114,10 +116,26 @@ pub fn lookup_host(address: impl ToSocketAddrs) -> impl Future<Output = io::Resu
 }
 
 async fn lookup_host_at(site: Site, address: impl ToSocketAddrs) -> io::Result<Vec<SocketAddr>> {
-    let (host, port) = match address.asked()? {
-        Asked::Known(addresses) => return Ok(addresses),
-        Asked::Named(host, port) => (host, port),
+    match address.asked()? {
+        Asked::One(address) => Ok(vec![address]),
+        Asked::Known(addresses) => Ok(addresses),
+        Asked::Named(host, port) => lookup_name(site, host, port).await,
+    }
+}
+
+/// The first of the addresses that something stands for: mostly it is one, and costs nothing.
+#[inline]
+pub(super) async fn first_of(site: Site, address: impl ToSocketAddrs) -> io::Result<SocketAddr> {
+    let addresses = match address.asked()? {
+        Asked::One(address) => return Ok(address),
+        Asked::Known(addresses) => addresses,
+        // Boxed, so that whoever has an address need not have room for all that a look-up needs.
+        Asked::Named(host, port) => Box::pin(lookup_name(site, host, port)).await?,
     };
+    addresses.first().copied().ok_or_else(|| Errno::EINVAL.into())
+}
+
+async fn lookup_name(site: Site, host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
     let owner = here::current();
     let hints = Hints::of(SocketKind::Stream);
     let found = answer_at(site, |teller| {

@@ -57,6 +57,17 @@ impl<H: Stream> Flow<H> {
         &self.handle
     }
 
+    /// Sends what was written by handles and gathered ([`gather_writes`](crate::Builder::gather_writes)).
+    #[inline]
+    pub(crate) fn send_gathered(&self) {
+        let handle: &Handle = &self.handle;
+        // Of a handle that is closed, it was sent then.
+        let _ = handle.with(|core, _| {
+            core.flush_writes();
+            Ok(())
+        });
+    }
+
     /// One who may wait until there is something to be read.
     #[inline]
     pub(super) fn reader(&self) -> Waiter<'_> {

@@ -183,11 +183,12 @@ macro_rules! writes {
                 self.flow.poll_write_vectored(context, parts)
             }
 
-            /// There is nothing to be done: what is written is the kernel's.
+            /// What a task has written is the kernel's by now. What the loop has gathered of others' is sent.
             fn poll_flush(
                 self: std::pin::Pin<&mut Self>,
                 _: &mut std::task::Context<'_>,
             ) -> std::task::Poll<std::io::Result<()>> {
+                self.flow.send_gathered();
                 std::task::Poll::Ready(Ok(()))
             }
 

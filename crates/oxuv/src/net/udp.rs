@@ -5,34 +5,30 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::Location;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use super::address::{ToSocketAddrs, lookup_host, try_each};
-use crate::task::{Ticket, Waiters, answer, here};
+use oxuv_core::kernel::Received;
+
+use super::Gate;
+use super::address::{ToSocketAddrs, first_of, try_each};
+use crate::callbacks::Callback;
+use crate::task::{Ticket, answer, here};
 use crate::{Datagram, Errno, Result, Route, Udp};
+
+/// Who has sent a datagram that says nothing of its sender.
+const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
 /// A UDP socket. Dropping it closes it; datagrams that were sent by then and wait for room are lost. Several tasks may
 /// [wait](crate::net#several-tasks-at-one-end) for datagrams.
 pub struct UdpSocket {
     handle: Udp,
-    inbox: Rc<Inbox>,
+    gate: Rc<Gate>,
+    /// Datagrams that were received as one with others, whose turn has not come.
+    others: RefCell<VecDeque<(Vec<u8>, SocketAddr)>>,
 }
-
-/// A datagram and its sender.
-type Received = Result<(Vec<u8>, Option<SocketAddr>)>;
-
-/// What has come and nobody has taken.
-#[derive(Default)]
-struct Inbox {
-    come: RefCell<VecDeque<Received>>,
-    waiters: Waiters,
-}
-
-/// With so many that nobody has taken, the rest waits in the kernel. More may come along with the last.
-const FULL: usize = 16;
 
 impl UdpSocket {
     /// A socket at the first of the addresses that can be had; port 0 is any free one.
@@ -54,9 +50,12 @@ impl UdpSocket {
         })
     }
 
-    /// Takes over a handle. It is closed with the socket.
+    /// Takes over a handle that does not receive. It is closed with the socket.
     pub fn from_handle(handle: Udp) -> UdpSocket {
-        UdpSocket { handle, inbox: Rc::default() }
+        let gate = Rc::new(Gate::default());
+        gate.reader.is_open.set(true);
+        handle.set_callback(Callback::Ready(Rc::clone(&gate)));
+        UdpSocket { handle, gate, others: RefCell::default() }
     }
 
     /// The handle, for its options. To close it ends the socket.
@@ -80,11 +79,14 @@ impl UdpSocket {
     /// Cancel safety: if this is dropped, it was sent whole, or not at all.
     ///
     /// # Errors
-    /// EMSGSIZE, EISCONN, ENETUNREACH; those of [`lookup_host`].
-    pub async fn send_to(&self, bytes: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
-        let addresses = lookup_host(to).await?;
-        let to = addresses.first().copied().ok_or(Errno::EINVAL)?;
-        self.send_by(bytes, to.into()).await
+    /// EMSGSIZE, EISCONN, ENETUNREACH; those of [`lookup_host`](super::lookup_host).
+    #[track_caller]
+    pub fn send_to(&self, bytes: &[u8], to: impl ToSocketAddrs) -> impl Future<Output = io::Result<usize>> {
+        let site = Location::caller();
+        async move {
+            let to = first_of(site, to).await?;
+            self.send_by(bytes, to.into()).await
+        }
     }
 
     /// Sends a datagram to whom the socket is connected to.
@@ -116,7 +118,7 @@ impl UdpSocket {
     /// # Errors
     /// ECONNREFUSED and others that one sent before has met with.
     pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        let waiter = self.inbox.waiters.enter();
+        let waiter = self.gate.reader.waiters.enter();
         poll_fn(|context| self.poll_recv_by(waiter.ticket(), context, buf)).await
     }
 
@@ -143,25 +145,57 @@ impl UdpSocket {
         buf: &mut [u8],
     ) -> Poll<io::Result<(usize, SocketAddr)>> {
         ready!(self.handle.owner().0.tasks.take_share(context));
-        let next = self.inbox.come.borrow_mut().pop_front();
-        match next {
-            Some(Ok((bytes, from))) => {
-                let count = bytes.len().min(buf.len());
-                buf[..count].copy_from_slice(&bytes[..count]);
-                let nobody = SocketAddr::from(([0, 0, 0, 0], 0));
-                Poll::Ready(Ok((count, from.unwrap_or(nobody))))
-            }
-            Some(Err(error)) => Poll::Ready(Err(error.into())),
-            None => {
-                self.inbox.waiters.wait(&self.handle.owner().0, whose, context);
-                let inbox = Rc::clone(&self.inbox);
-                match self.handle.receive_start(move |handle, datagram| take_in(&inbox, handle, datagram)) {
-                    // It receives already.
-                    Ok(()) | Err(Errno::EALREADY) => Poll::Pending,
-                    Err(error) => Poll::Ready(Err(error.into())),
-                }
+        if self.gate.reader.is_open.get() {
+            match self.receive(buf) {
+                Err(Errno::EAGAIN) => self.gate.reader.is_open.set(false),
+                received => return Poll::Ready(Ok(received?)),
             }
         }
+        self.gate.reader.waiters.wait(&self.handle.owner().0, whose, context);
+        match self.handle.with(|core, key| core.udp_wait_ready(key)) {
+            Ok(()) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error.into())),
+        }
+    }
+
+    /// Receives what is there.
+    #[inline]
+    fn receive(&self, buf: &mut [u8]) -> Result<(usize, SocketAddr)> {
+        let mut received = Received::none();
+        let is_received = self.handle.with(|core, key| {
+            if core.udp_may_coalesce(key) {
+                return Ok(false);
+            }
+            core.udp_try_receive(key, buf.into(), &mut received)?;
+            Ok(true)
+        })?;
+        if !is_received {
+            return self.receive_coalesced(buf);
+        }
+        Ok((received.bytes.len(), SocketAddr::try_from(&received.from).unwrap_or(NOBODY)))
+    }
+
+    /// As [`UdpSocket::receive`], where what is received may be several: the first of them, and the others are kept.
+    #[cold]
+    fn receive_coalesced(&self, buf: &mut [u8]) -> Result<(usize, SocketAddr)> {
+        let mut others = self.others.borrow_mut();
+        if others.is_empty() {
+            let inner = &*self.handle.owner().0;
+            let mut room = inner.take_buffer();
+            let mut received = Received::none();
+            let result = self.handle.with(|core, key| core.udp_try_receive(key, (&mut *room).into(), &mut received));
+            others.extend(
+                Datagram::all_of(&received)
+                    .filter(|_| result.is_ok())
+                    .map(|datagram| (datagram.bytes.to_vec(), datagram.from.unwrap_or(NOBODY))),
+            );
+            inner.buffer.set(Some(room));
+            result?;
+        }
+        let (bytes, from) = others.pop_front().ok_or(Errno::EAGAIN)?;
+        let count = bytes.len().min(buf.len());
+        buf[..count].copy_from_slice(&bytes[..count]);
+        Ok((count, from))
     }
 
     /// As [`Udp::local_addr`].
@@ -179,25 +213,6 @@ impl UdpSocket {
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         Ok(self.handle.peer_addr()?)
     }
-}
-
-/// Something has come.
-fn take_in(inbox: &Rc<Inbox>, handle: &Udp, datagram: Result<Datagram<'_>>) {
-    let is_full = {
-        let mut come = inbox.come.borrow_mut();
-        come.push_back(datagram.map(|datagram| (datagram.bytes.to_vec(), datagram.from)));
-        come.len() == FULL
-    };
-    if is_full {
-        // Not here: what was received along with this would be lost.
-        let (inbox, handle) = (Rc::clone(inbox), handle.clone());
-        handle.owner().clone().spawn_local(async move {
-            if inbox.come.borrow().len() >= FULL {
-                let _ = handle.receive_stop();
-            }
-        });
-    }
-    inbox.waiters.wake(&handle.owner().0);
 }
 
 impl Drop for UdpSocket {

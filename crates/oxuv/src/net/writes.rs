@@ -20,8 +20,9 @@ macro_rules! writes {
                 self.flow.poll_write_vectored(context, parts)
             }
 
-            /// There is nothing to be done: what is written is the kernel's.
+            /// What a task has written is the kernel's by now. What the loop has gathered of others' is sent.
             fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.flow.send_gathered();
                 Poll::Ready(Ok(()))
             }
 
