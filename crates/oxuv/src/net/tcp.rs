@@ -13,7 +13,7 @@ use super::address::{ToSocketAddrs, try_each};
 use super::traits::stream_type;
 use crate::loop_::Inner;
 use crate::task::{Ticket, answer, here};
-use crate::{Errno, Keepalive, Result, Tcp};
+use crate::{Errno, Handle, Keepalive, Result, Tcp};
 
 stream_type! {
     /// A TCP connection. Dropping it closes it; see [`net`](crate::net). Several tasks may wait for [the
@@ -162,8 +162,13 @@ impl TcpListener {
         self.poll_accept_by(Ticket::LAST_POLLED, context)
     }
 
-    fn poll_accept_by(&self, whose: Ticket, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+    fn poll_accept_by(
+        &self,
+        whose: Ticket<'_>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         ready!(self.handle.owner().0.tasks.take_share(context));
+        self.gate.take_connection(&self.handle);
         match self.handle.accept() {
             Ok(handle) => {
                 let stream = TcpStream::of(handle, true);
@@ -197,8 +202,21 @@ impl Gate {
         self.reader.open(inner);
     }
 
+    /// Has a connection ready to be accepted, if one has come: of many, the first is told of, and the others are taken in a row.
+    pub(super) fn take_connection(&self, listener: &Handle) {
+        if self.reader.is_open.get() {
+            let taken = listener.with(|core, key| core.take_connection(key));
+            self.reader.is_open.set(taken.is_ok());
+        }
+    }
+
     /// There is no connection: waits for one, unless an error was told.
-    pub(super) fn poll_failed<T>(&self, inner: &Inner, whose: Ticket, context: &Context<'_>) -> Poll<io::Result<T>> {
+    pub(super) fn poll_failed<T>(
+        &self,
+        inner: &Inner,
+        whose: Ticket<'_>,
+        context: &Context<'_>,
+    ) -> Poll<io::Result<T>> {
         match self.failed.get() {
             None => {
                 self.reader.waiters.wait(inner, whose, context);
