@@ -57,23 +57,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.accepted.is_some() || self.pending_handles(listener) > 0 { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
-    /// As [`Core::check_waiting`], and if none waits a connection is taken from the kernel that waits there: for a front that takes
-    /// them when its user comes to it. What else there is to be said of it, such as EMFILE, comes with [`Event::Connection`].
-    ///
-    /// # Errors
-    /// As [`Core::check_waiting`].
-    pub fn take_connection(&mut self, listener: Key) -> Result<()> {
-        match self.check_waiting(listener) {
-            Err(Errno::EAGAIN) => {}
-            known => return known,
-        }
-        let stream = &mut self.streams[self.slots[listener.index].state];
-        let fd = stream.fd.as_ref().filter(|_| stream.flags.contains(StreamFlags::LISTENING)).ok_or(Errno::EAGAIN)?;
-        stream.accepted = Some(self.kernel.accept(fd).map_err(|_| Errno::EAGAIN)?);
-        self.end_accept(listener.index);
-        Ok(())
-    }
-
     /// Gives a listener's waiting connection to `client`; or, of a pipe, the handle that came first of those that have come
     /// along with bytes. What that is its receiver must know: [`Core::next_pending_handle`] can be asked.
     ///

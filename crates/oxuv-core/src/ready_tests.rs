@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use oxuv_os::{Errno, InternetAddress};
 
-use crate::kernel::{BATCH, BindFlags, Readiness, Received, Room, UdpBindFlags};
+use crate::kernel::{BATCH, Readiness, Received, Room, UdpBindFlags};
 use crate::sim::{Faults, Peer, Sim};
 use crate::testing::Random;
 use crate::{Config, Core, Event, Key, Mode, One};
@@ -337,30 +337,4 @@ fn what_the_queue_of_errors_has_is_an_error_and_then_the_handle_rests() {
     assert_eq!(receive(&mut core, key), Err(Errno::EAGAIN));
     core.udp_wait_ready(key).unwrap();
     assert_eq!(turn(&mut core), []);
-}
-
-#[test]
-fn a_connection_is_taken_when_it_is_asked_for_and_holds_the_others_back_until_it_is_given() {
-    let sim = Sim::new(8, Faults::none());
-    let mut core = Streams::new(sim.clone(), Config::default()).unwrap();
-    let listener = core.tcp_init(7).unwrap();
-    assert_eq!(core.take_connection(listener), Err(Errno::EAGAIN));
-    core.tcp_bind(listener, &(Ipv4Addr::LOCALHOST, PORT).into(), BindFlags::default()).unwrap();
-    core.listen(listener, 8).unwrap();
-    assert_eq!(core.take_connection(listener), Err(Errno::EAGAIN));
-    for _ in 0..3 {
-        sim.connect((Ipv4Addr::LOCALHOST, PORT).into()).unwrap();
-    }
-    let told = Event::Connection { key: listener, user: 7, result: Ok(()) };
-    for rest in [2, 1] {
-        // Again it is the same one.
-        assert_eq!((core.take_connection(listener), core.take_connection(listener)), (Ok(()), Ok(())));
-        assert_eq!(turn(&mut core), [], "{rest} others");
-        let client = core.tcp_init(8).unwrap();
-        core.accept(listener, client).unwrap();
-    }
-    assert_eq!(turn(&mut core), [told]);
-    assert_eq!(core.take_connection(listener), Ok(()));
-    core.close(listener).unwrap();
-    assert_eq!(core.take_connection(listener), Err(Errno::EINVAL));
 }

@@ -14,7 +14,7 @@ use common::poll_once;
 use futures::{AsyncReadExt, AsyncWriteExt};
 use oxuv::net::{TcpListener, TcpStream, UnixListener, UnixStream, lookup_host};
 use oxuv::task::{spawn_local, yield_now};
-use oxuv::{Loop, LoopRef, PipeName, Tcp, time};
+use oxuv::{Loop, PipeName, Tcp, time};
 
 async fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -118,32 +118,6 @@ fn a_read_that_is_dropped_loses_nothing() {
         assert!(time::timeout(Duration::from_micros(100), ours.read(&mut buf)).await.is_err());
         drop(theirs);
         assert_eq!(ours.read(&mut buf).await.unwrap(), 0);
-    });
-}
-
-#[test]
-fn connections_that_have_come_together_are_accepted_in_a_row() {
-    let lp = Loop::new().unwrap();
-    lp.block_on(async {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        for _ in 0..2 {
-            // They have come when they are connected.
-            let peers: Vec<_> = (0..50).map(|_| std::net::TcpStream::connect(address).unwrap()).collect();
-            let (_first, _) = listener.accept().await.unwrap();
-            let turns = LoopRef::current().unwrap().turns();
-            for peer in &peers[1..] {
-                let (_, from) = listener.accept().await.unwrap();
-                assert_eq!(from, peer.local_addr().unwrap());
-            }
-            assert_eq!(LoopRef::current().unwrap().turns(), turns);
-            assert!(poll_once(listener.accept()).await.is_pending());
-        }
-        // What has come and is not taken keeps the loop from waiting for nobody.
-        let _peer = std::net::TcpStream::connect(address).unwrap();
-        let turns = LoopRef::current().unwrap().turns();
-        time::sleep(Duration::from_millis(5)).await;
-        assert!(LoopRef::current().unwrap().turns() - turns < 10);
     });
 }
 

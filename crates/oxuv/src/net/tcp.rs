@@ -13,7 +13,7 @@ use super::address::{ToSocketAddrs, try_each};
 use super::traits::stream_type;
 use crate::loop_::Inner;
 use crate::task::{Ticket, answer, here};
-use crate::{Errno, Handle, Keepalive, Result, Tcp};
+use crate::{Errno, Keepalive, Result, Tcp};
 
 stream_type! {
     /// A TCP connection. Dropping it closes it; see [`net`](crate::net). Several tasks may wait for [the
@@ -168,7 +168,6 @@ impl TcpListener {
         context: &mut Context<'_>,
     ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         ready!(self.handle.owner().0.tasks.take_share(context));
-        self.gate.take_connection(&self.handle);
         match self.handle.accept() {
             Ok(handle) => {
                 let stream = TcpStream::of(handle, true);
@@ -200,14 +199,6 @@ impl Gate {
     pub(super) fn connection(&self, inner: &Inner, result: Result<()>) {
         self.failed.set(result.err());
         self.reader.open(inner);
-    }
-
-    /// Has a connection ready to be accepted, if one has come: of many, the first is told of, and the others are taken in a row.
-    pub(super) fn take_connection(&self, listener: &Handle) {
-        if self.reader.is_open.get() {
-            let taken = listener.with(|core, key| core.take_connection(key));
-            self.reader.is_open.set(taken.is_ok());
-        }
     }
 
     /// There is no connection: waits for one, unless an error was told.

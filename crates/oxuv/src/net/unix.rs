@@ -119,7 +119,6 @@ impl UnixListener {
 
     fn poll_accept_by(&self, whose: Ticket<'_>, context: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
         ready!(self.handle.owner().0.tasks.take_share(context));
-        self.gate.take_connection(&self.handle);
         match self.handle.accept() {
             Ok(handle) => Poll::Ready(Ok(UnixStream::of(handle, true))),
             Err(Errno::EAGAIN) => self.gate.poll_failed(&self.handle.owner().0, whose, context),
