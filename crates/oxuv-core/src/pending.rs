@@ -216,8 +216,7 @@ mod tests {
 
     /// A connection that is written to, by a request of this number.
     fn written_to(core: &mut Loop, sim: &Sim, number: u32) -> Key {
-        let (fd, peer) = sim.pair().unwrap();
-        std::mem::forget(peer);
+        let (fd, _peer) = sim.pair().unwrap();
         let tcp = core.tcp_init(0).unwrap();
         core.tcp_open(tcp, fd).unwrap();
         core.write(tcp, number, One(vec![1]), |bytes| bytes).unwrap();
