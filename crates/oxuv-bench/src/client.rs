@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::workload::{Medium, Traffic, Workload};
@@ -15,7 +15,7 @@ use crate::workload::{Medium, Traffic, Workload};
 pub(crate) struct Outcome {
     /// The time that the operations took: for the one who sent requests, if anybody did.
     pub(crate) time: Duration,
-    /// The CPU time of the contestant.
+    /// The CPU time of the contestant: of an echo server, for the requests alone.
     pub(crate) cpu: Duration,
     /// The most memory that it had, in bytes.
     pub(crate) peak: u64,
@@ -43,7 +43,7 @@ pub(crate) fn run(mut command: Command, workload: &Workload, operations: usize) 
     // Else the contestant's end stayed open for as long as the command.
     drop(command);
     let mut output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
-    let requests = serve(workload, operations, socket, &mut output);
+    let requests = serve(workload, operations, socket, &child, &mut output);
     if requests.is_err() {
         // It may wait for a client for ever.
         let _ = child.kill();
@@ -53,30 +53,46 @@ pub(crate) fn run(mut command: Command, workload: &Workload, operations: usize) 
     match spent {
         Some([cpu, time, peak]) if status.success() => {
             let [cpu, time] = [cpu, time].map(Duration::from_nanos);
-            Ok(Outcome { time: requests.map_err(failed)?.unwrap_or(time), cpu, peak })
+            let seen = requests.map_err(failed)?.unwrap_or_default();
+            Ok(Outcome { time: seen.time.unwrap_or(time), cpu: seen.cpu.unwrap_or(cpu), peak })
         }
         _ => Err(format!("{text}: {status}, {requests:?}")),
     }
 }
 
-/// Does what the workload's client does, if it has one, and returns the time that it took.
+/// What a client has seen of the time that its requests took.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    time: Option<Duration>,
+    /// The contestant's.
+    cpu: Option<Duration>,
+}
+
+impl From<Duration> for Seen {
+    fn from(time: Duration) -> Seen {
+        Seen { time: Some(time), cpu: None }
+    }
+}
+
+/// Does what the workload's client does, if it has one.
 fn serve(
     workload: &Workload,
     operations: usize,
     socket: Option<File>,
+    child: &Child,
     output: &mut impl BufRead,
-) -> io::Result<Option<Duration>> {
+) -> io::Result<Option<Seen>> {
     let mut port = || match numbers(output) {
         Some([port]) => Ok(port as u16),
         None => Err(io::Error::other("it tells no port")),
     };
     match (&workload.traffic, socket) {
         (Some(Traffic::Connections { connections, size, depth }), _) => {
-            request(port()?, *connections, size * depth, operations / (connections * depth)).map(Some)
+            request(child, port()?, *connections, size * depth, operations / (connections * depth)).map(Some)
         }
-        (Some(Traffic::Visits { at_once }), _) => visit(port()?, *at_once, operations / at_once).map(Some),
-        (Some(Traffic::PingPong(_)), Some(socket)) => ping_pong(socket, operations).map(Some),
-        (Some(Traffic::Drain(medium)), Some(socket)) => drain(socket, *medium).map(Some),
+        (Some(Traffic::Visits { at_once }), _) => Ok(Some(visit(port()?, *at_once, operations / at_once)?.into())),
+        (Some(Traffic::PingPong(_)), Some(socket)) => Ok(Some(ping_pong(socket, operations)?.into())),
+        (Some(Traffic::Drain(medium)), Some(socket)) => Ok(Some(drain(socket, *medium)?.into())),
         _ => Ok(None),
     }
 }
@@ -89,22 +105,34 @@ fn numbers<const COUNT: usize>(output: &mut impl BufRead) -> Option<[u64; COUNT]
     numbers.try_into().ok()
 }
 
-/// Sends so many bytes on every connection, and then waits for as many answers; round by round.
-fn request(port: u16, connections: usize, bytes: usize, rounds: usize) -> io::Result<Duration> {
-    let mut servers = (0..connections).map(|_| connect(port)).collect::<io::Result<Vec<_>>>()?;
+/// Sends so many bytes on every connection, and then waits for as many answers; round by round, after one that does not count: to
+/// begin with, a server takes connections and touches its memory for the first time.
+fn request(server: &Child, port: u16, connections: usize, bytes: usize, rounds: usize) -> io::Result<Seen> {
+    let mut streams = (0..connections).map(|_| connect(port)).collect::<io::Result<Vec<_>>>()?;
     let (requests, mut answers) = (vec![b'x'; bytes], vec![0; bytes]);
-    let start = Instant::now();
-    for _ in 0..rounds {
-        for server in &mut servers {
-            server.write_all(&requests)?;
+    let mut go_round = || -> io::Result<()> {
+        for stream in &mut streams {
+            stream.write_all(&requests)?;
         }
-        for server in &mut servers {
-            server.read_exact(&mut answers)?;
+        for stream in &mut streams {
+            stream.read_exact(&mut answers)?;
         }
-    }
-    let taken = start.elapsed();
+        Ok(())
+    };
+    go_round()?;
+    let (start, start_cpu) = (Instant::now(), cpu_of(server)?);
+    (0..rounds).try_for_each(|_| go_round())?;
+    let seen = Seen { time: Some(start.elapsed()), cpu: Some(cpu_of(server)?.saturating_sub(start_cpu)) };
     assert_eq!(requests, answers);
-    Ok(taken)
+    Ok(seen)
+}
+
+/// The CPU time that the first thread of this process has had by now. Where it shares our core, that is exact: it is counted whenever
+/// another one runs.
+fn cpu_of(process: &Child) -> io::Result<Duration> {
+    let text = std::fs::read_to_string(format!("/proc/{}/schedstat", process.id()))?;
+    let nanoseconds = text.split(' ').next().and_then(|number| number.parse().ok());
+    nanoseconds.map(Duration::from_nanos).ok_or_else(|| io::Error::other("the kernel counts no CPU time of threads"))
 }
 
 fn connect(port: u16) -> io::Result<TcpStream> {

@@ -126,7 +126,7 @@ unsafe fn call(loop_: *mut uv_loop_t, run: u32, event: Event<User>) {
                 }
             }
             Event::Async { user, .. } => crate::async_::call(user.0.cast()),
-            Event::NeedBuffer { key, user } => read_all(loop_, run, key, user.0.cast()),
+            Event::NeedBuffer { key, user } => read_all(loop_, run, key.to_u64(), user.0.cast()),
             Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
             Event::Done { user, result } => all_done(loop_, user.0.cast(), result),
             _ => call_other(loop_, event),
@@ -210,7 +210,7 @@ unsafe fn all_done(loop_: *mut uv_loop_t, req: *mut uv_req_t, result: Result<()>
 /// # Safety
 /// As for [`call`]: a `NeedBuffer` event of `stream`.
 #[inline(never)] // As `call_other`.
-unsafe fn read_all(loop_: *mut uv_loop_t, run: u32, mut key: Key, mut stream: *mut uv_stream_t) {
+unsafe fn read_all(loop_: *mut uv_loop_t, run: u32, mut key: u64, mut stream: *mut uv_stream_t) {
     // SAFETY: `stream` is valid until `alloc_cb`. That may run the loop until the stream, or the loop itself, is
     // closed for good; else the stream is valid still. The next one is that of an event that came just now.
     unsafe {
@@ -222,7 +222,7 @@ unsafe fn read_all(loop_: *mut uv_loop_t, run: u32, mut key: Key, mut stream: *m
             if (*loop_).core.is_null() {
                 return;
             }
-            let Some(nread) = read_into(loop_, key, buf) else { return };
+            let Some(nread) = read_into(loop_, Key::from_u64(key), buf) else { return };
             if let Some(read_cb) = (*stream).read_cb {
                 read_cb(stream, nread, &raw const buf);
             }
@@ -230,12 +230,8 @@ unsafe fn read_all(loop_: *mut uv_loop_t, run: u32, mut key: Key, mut stream: *m
                 return;
             }
             let core = &mut *(*loop_).core;
-            // After another run that was left, and with nothing more to read, `next` knows how to go on.
-            if core.run() != run {
-                return;
-            }
-            let Some((next, User(memory))) = guard(|| core.next_to_read()) else { return };
-            (key, stream) = (next, memory.cast());
+            let Some((next, User(memory))) = guard(|| core.next_to_read(run)) else { return };
+            (key, stream) = (next.to_u64(), memory.cast());
         }
     }
 }
@@ -268,12 +264,11 @@ unsafe fn read_into(loop_: *mut uv_loop_t, key: Key, buf: uv_buf_t) -> Option<is
 /// Nobody else uses it.
 #[inline]
 unsafe fn memory_of<'a>(buf: uv_buf_t) -> &'a mut [MaybeUninit<u8>] {
-    let len = if buf.base.is_null() { 0 } else { buf.len.min(isize::MAX as usize) };
-    if len == 0 {
+    if buf.base.is_null() {
         return &mut [];
     }
     // SAFETY: ours until the read callback, by the promise at `uv_read_start`; it need not be initialised.
-    unsafe { slice::from_raw_parts_mut(buf.base.cast(), len) }
+    unsafe { slice::from_raw_parts_mut(buf.base.cast(), buf.len.min(isize::MAX as usize)) }
 }
 
 /// # Safety

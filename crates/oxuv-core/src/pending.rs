@@ -210,7 +210,49 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 #[cfg(test)]
 mod tests {
     use crate::sim::{Faults, Sim};
-    use crate::{Config, Core, Mode, One};
+    use crate::{Config, Core, Event, Key, Mode, One};
+
+    type Loop = Core<Sim, u32, One<Vec<u8>>>;
+
+    /// A connection that is written to, by a request of this number.
+    fn written_to(core: &mut Loop, sim: &Sim, number: u32) -> Key {
+        let (fd, _peer) = sim.pair().unwrap();
+        let tcp = core.tcp_init(0).unwrap();
+        core.tcp_open(tcp, fd).unwrap();
+        core.write(tcp, number, One(vec![1]), |bytes| bytes).unwrap();
+        tcp
+    }
+
+    #[test]
+    fn a_stream_in_the_place_of_a_closed_one_waits_for_its_own_turn() {
+        let sim = Sim::new(1, Faults::none());
+        let mut core: Loop = Core::new(sim.clone(), Config::default()).unwrap();
+        let check = core.check_init(0).unwrap();
+        core.watcher_start(check).unwrap();
+        let (mut first, mut told) = (Key::default(), Vec::new());
+        for _turn in 0..2 {
+            core.begin(Mode::NoWait);
+            while let Some(event) = core.next() {
+                match event {
+                    Event::Check { .. } => {
+                        first = written_to(&mut core, &sim, 1);
+                        written_to(&mut core, &sim, 2);
+                        core.close(first).unwrap();
+                        core.close(check).unwrap();
+                    }
+                    Event::Closed { key, .. } if key == first => {
+                        let third = written_to(&mut core, &sim, 3);
+                        let state = |key: Key| core.slots[key.index].state;
+                        assert_eq!(state(third), 0, "it is in the place of the first");
+                    }
+                    Event::Written { user, .. } => told.push(user),
+                    _ => {}
+                }
+            }
+            core.end().unwrap();
+        }
+        assert_eq!(told, [1, 2, 3]);
+    }
 
     #[test]
     fn streams_that_are_written_to_and_closed_do_not_pile_up() {

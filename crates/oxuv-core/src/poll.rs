@@ -213,12 +213,15 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// The next event, if it is of the batch under way, and that a stream is to be read: as [`Event::NeedBuffer`] of this key. For a
-    /// front that has answered one, since many come one after the other. `None` where another is to be asked for the next.
+    /// The next event of the run of this number, if it is of the batch under way, and that a stream is to be read: as
+    /// [`Event::NeedBuffer`] of this key. For a front that has answered one, since many come one after the other. `None` where another
+    /// is to be asked for the next.
     #[inline]
-    pub fn next_to_read(&mut self) -> Option<(Key, U)> {
-        let has_some = self.poll.at < self.poll.len && self.turn.phase == Phase::Poll;
-        if !has_some || self.step.stage != Stage::None || self.mailbox.is_open() || self.watches.has_changes {
+    pub fn next_to_read(&mut self, run: u32) -> Option<(Key, U)> {
+        if self.poll.at >= self.poll.len || self.run() != run || self.turn.phase != Phase::Poll {
+            return None;
+        }
+        if self.step.stage != Stage::None || self.mailbox.is_open() || self.watches.has_changes {
             return None;
         }
         let Ready { token, readiness } = self.kernel.ready(self.poll.at);

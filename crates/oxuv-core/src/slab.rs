@@ -34,15 +34,19 @@ impl<T: Default> Slab<T> {
     /// Adds an element, without effect when memory is short.
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> Result<u32> {
-        let Some(index) = self.free.pop() else { return self.push(value) };
+        // A new place is made first, so that the value need not be in memory for what is rare.
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => self.add()?,
+        };
         self.elements[index as usize] = value;
         Ok(index)
     }
 
     #[cold]
-    fn push(&mut self, value: T) -> Result<u32> {
+    fn add(&mut self) -> Result<u32> {
         self.reserve()?;
-        self.elements.push(value);
+        self.elements.push(T::default());
         Ok((self.elements.len() - 1) as u32)
     }
 

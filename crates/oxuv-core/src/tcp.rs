@@ -79,7 +79,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(())
     }
 
-    /// Connects. It is readable and writable from now on: what is written waits until it is connected.
+    /// Connects. It is readable and writable from now on: what is written waits until it is connected. So it is after an error that the
+    /// kernel knows at once, but not while a bind's is to be told.
     /// [`Event::Connected`](crate::Event::Connected) with `user` comes later, never inside this call, exactly once.
     ///
     /// # Errors

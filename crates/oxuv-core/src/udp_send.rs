@@ -473,13 +473,18 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.step.reports -= 1;
             return self.report_datagram(self.step.key, self.step.state);
         }
+        self.end_reports();
+        None
+    }
+
+    /// All that had been sent is reported.
+    fn end_reports(&mut self) {
         self.step.stage = Stage::None;
         let index = self.step.key.index;
         let udp = &self.udps[self.step.state];
         if udp.ended == udp.sends.len() && !self.slots[index].has(flag::CLOSING) {
             self.end_sending(index);
         }
-        None
     }
 
     /// Everything that was to be sent is.
@@ -497,6 +502,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Reports the datagram whose sending ended first.
     #[inline]
     pub(crate) fn report_datagram(&mut self, key: Key, state: u32) -> Option<Event<U>> {
+        let (user, result) = self.take_ended(state)?;
+        Some(Event::Sent { key, user, result })
+    }
+
+    /// Takes it out of the queue.
+    #[inline(always)] // Where many are reported, this is most of it.
+    fn take_ended(&mut self, state: u32) -> Option<(U, Result<()>)> {
         let udp = &mut self.udps[state];
         if udp.ended == 0 {
             return None;
@@ -509,11 +521,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         udp.ended -= 1;
         udp.queued -= total as usize;
         if special != PLAIN {
-            self.specials.remove(special);
+            self.forget_special(special);
         }
         self.spent = buffers;
         self.requests -= 1;
-        Some(Event::Sent { key, user, result })
+        Some((user, result))
+    }
+
+    #[cold]
+    fn forget_special(&mut self, special: u32) {
+        self.specials.remove(special);
     }
 
     /// What [`Core::next`] would give, if that is again an event of the same kind and handle as the last one,
@@ -524,10 +541,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.step.stage != Stage::UdpReport || self.is_observed() {
             return None;
         }
-        match self.step_report_sent() {
-            Some(Event::Sent { user, result, .. }) => Some((user, result)),
-            _ => None,
+        if self.step.reports > 0 {
+            self.step.reports -= 1;
+            return self.take_ended(self.step.state);
         }
+        self.end_reports();
+        None
     }
 
     /// Ends the sends that have not gone, of a handle that is closed.

@@ -13,9 +13,9 @@ pub(crate) enum Verdict {
     Different(usize),
 }
 
-/// The handles that tell the phases apart: the one's call comes right before poll, the other's right after it.
-pub(crate) const BEFORE_POLL: &str = "before";
-pub(crate) const AFTER_POLL: &str = "after";
+/// The handles that tell the phases apart, of either loop: the one's call comes right before poll, the other's right after it.
+pub(crate) const BEFORE_POLL: [&str; 2] = ["before", "earlier"];
+pub(crate) const AFTER_POLL: [&str; 2] = ["after", "later"];
 
 /// Compares what came of a program on both sides.
 pub(crate) fn compare(one: &[Entry], other: &[Entry]) -> Verdict {
@@ -23,15 +23,23 @@ pub(crate) fn compare(one: &[Entry], other: &[Entry]) -> Verdict {
     match (one.get(at), other.get(at)) {
         (None, None) => Verdict::Same,
         (Some(Entry::Called(a)), Some(Entry::Called(b))) => {
-            let is_open = is_in_poll(&one[..at]) && handle(a) != handle(b) && has_both(&one[at..], &other[at..]);
-            if is_open { Verdict::Reordered(at) } else { Verdict::Different(at) }
+            let is_open = handle(a) != handle(b)
+                && (has_both(&one[at..], &other[at..]) || is_woken_for_nothing(&one[..at], a, b));
+            if is_open && is_in_poll(&one[..at]) { Verdict::Reordered(at) } else { Verdict::Different(at) }
         }
         _ => Verdict::Different(at),
     }
 }
 
-fn is_called(entry: &Entry, name: &str) -> bool {
-    matches!(entry, Entry::Called(call) if call == name)
+/// Whether this is the call of an async handle that was sent to in the phase under way, which the other side tells in a later turn.
+fn is_woken_for_nothing(past: &[Entry], call: &str, other: &str) -> bool {
+    let sent = Entry::Did(format!("send {call} -> ok"));
+    AFTER_POLL.contains(&other)
+        && past.iter().rev().take_while(|entry| !is_called(entry, &BEFORE_POLL)).any(|entry| *entry == sent)
+}
+
+fn is_called(entry: &Entry, names: &[&str]) -> bool {
+    matches!(entry, Entry::Called(call) if names.contains(&call.as_str()))
 }
 
 /// By how much an entry leads into another run of the loop, or out of it.
@@ -56,8 +64,8 @@ fn is_in_poll(past: &[Entry]) -> bool {
             1 if inner == 0 => return false,
             change => inner -= change,
         }
-        if inner == 0 && (is_called(entry, BEFORE_POLL) || is_called(entry, AFTER_POLL)) {
-            return is_called(entry, BEFORE_POLL);
+        if inner == 0 && (is_called(entry, &BEFORE_POLL) || is_called(entry, &AFTER_POLL)) {
+            return is_called(entry, &BEFORE_POLL);
         }
     }
     false
@@ -75,7 +83,7 @@ fn has_both(one: &[Entry], other: &[Entry]) -> bool {
         let mut inner = 0;
         let is_in_phase = |entry: &&Entry| {
             inner += depth(entry);
-            inner > 0 || inner == 0 && !is_called(entry, AFTER_POLL)
+            inner > 0 || inner == 0 && !is_called(entry, &AFTER_POLL)
         };
         entries.iter().take_while(is_in_phase).cloned().collect()
     };
@@ -109,6 +117,14 @@ mod tests {
         // One may be the end of the other.
         let other = calls("before, b read 2, -close a, after");
         assert_eq!(compare(&one, &other), Verdict::Reordered(1));
+    }
+
+    #[test]
+    fn a_wake_up_for_nothing_is_left_open() {
+        let (one, other) = (calls("before, a x, -send b -> ok, b, after"), calls("before, a x, -send b -> ok, after"));
+        assert_eq!(compare(&one, &other), Verdict::Reordered(3));
+        let (one, other) = (calls("-send b -> ok, before, b, after"), calls("-send b -> ok, before, after"));
+        assert_eq!(compare(&one, &other), Verdict::Different(2));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use oxuv_core::sim::Random;
 use oxuv_order::questions;
 
 use crate::program::{Part, Program};
+use crate::words::{DESCRIPTORS, HOW, IN_TWO, ON_DESCRIPTORS, ON_PATHS, PATHS, PIPES};
 
 /// The handles of programs. Of each program some are used, and most are initialised first.
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
@@ -44,83 +45,10 @@ const CHILD: &str = "spawn";
 const JOB: &str = "job";
 const FILE: &str = "file";
 
-/// How children fare that are more than one that waits.
-const HOW: [&str; 12] = [
-    "talking",
-    "talking",
-    "talking",
-    "missing",
-    "unknown",
-    "forbidden",
-    "folder",
-    "beneath",
-    "empty",
-    "nowhere",
-    "closed",
-    "below",
-];
-
-/// What pipes to children are.
-const PIPES: [&str; 2] = ["pipe", "ipc"];
-
-/// As scripts call them.
-const DESCRIPTORS: [&str; 8] = ["reading", "writing", "both", "both", "adding", "path", "bad", "below"];
-const PATHS: [&str; 10] = ["x", "x", "y", "y", "z", "x/y", "x/", ".", "nothing", "long"];
-const ON_DESCRIPTORS: [&str; 18] = [
-    "close",
-    "fstat",
-    "fsync",
-    "fdatasync",
-    "ftruncate",
-    "ftruncate_below",
-    "fchmod",
-    "fchown",
-    "futime",
-    "futime_before",
-    "read",
-    "read_on",
-    "write",
-    "write_on",
-    "read_nothing",
-    "write_nothing",
-    "sendfile",
-    "sendfile",
-];
-const ON_PATHS: [&str; 33] = [
-    "stat",
-    "lstat",
-    "statfs",
-    "access",
-    "access_oddly",
-    "chmod",
-    "chown",
-    "lchown",
-    "utime",
-    "lutime",
-    "readlink",
-    "realpath",
-    "mkdtemp",
-    "mkstemp",
-    "opendir",
-    "scandir",
-    "unlink",
-    "rmdir",
-    "mkdir",
-    "open",
-    "open_write",
-    "open_anew",
-    "open_directory",
-    "open_itself",
-    "open_cut",
-    "link",
-    "symlink",
-    "symlink",
-    "rename",
-    "copyfile",
-    "copyfile",
-    "copyfile_anew",
-    "copyfile_oddly",
-];
+/// What is done in the second loop.
+fn in_second(step: &str) -> String {
+    format!("loop 1; {step}; loop 0")
+}
 
 fn is_request(kind: &str) -> bool {
     [JOB, FILE].contains(&kind)
@@ -165,6 +93,8 @@ struct Draw<'a> {
     handles: Vec<(&'a str, &'a str)>,
     /// Much goes wrong: others hang up, refuse, reset.
     is_harsh: bool,
+    /// Some handles are of another loop.
+    has_second: bool,
     /// Jobs that tell when the pool is done.
     last_job: usize,
 }
@@ -180,7 +110,14 @@ pub(crate) fn program(seed: u64) -> Program {
         few = vec![*random.pick(&["tcp", "tcp", "pipe", "pipe", "ipc", "stream", "udp"]).expect("there are some")];
     } else if random.chance(100) {
         few = random
-            .pick(&[["ipc", "udp"], [CHILD, "pipe"], ["ipc", CHILD], [FILE, FILE]])
+            .pick(&[
+                ["ipc", "udp"],
+                [CHILD, "pipe"],
+                ["ipc", CHILD],
+                [FILE, FILE],
+                ["signal", "signal"],
+                [CHILD, "signal"],
+            ])
             .expect("there are some")
             .to_vec();
     }
@@ -189,11 +126,13 @@ pub(crate) fn program(seed: u64) -> Program {
         few.retain(|kind| !["async", JOB, FILE, "fs_poll"].contains(kind));
     }
     if random.chance(50) {
-        return Draw { random, handles: vec![(NAMES[0], FILE)], is_harsh: false, last_job: 0 }.by_ring(seed);
+        return Draw { random, handles: vec![(NAMES[0], FILE)], is_harsh: false, has_second: false, last_job: 0 }
+            .by_ring(seed);
     }
     let handles = NAMES[..count].iter().map(|&name| (name, *random.pick(&few).expect("there are some"))).collect();
     let is_harsh = random.chance(300);
-    Draw { random, handles, is_harsh, last_job: 0 }.program(seed)
+    let has_second = few.iter().all(|kind| IN_TWO.contains(kind)) && random.chance(700);
+    Draw { random, handles, is_harsh, has_second, last_job: 0 }.program(seed)
 }
 
 impl<'a> Draw<'a> {
@@ -202,7 +141,9 @@ impl<'a> Draw<'a> {
         let handles = self.handles.clone();
         for &(name, kind) in handles.iter().filter(|(_, kind)| !is_request(kind)) {
             if self.random.chance(850) {
-                outside.push(format!("{kind} {name}"));
+                let init = format!("{kind} {name}");
+                // What a callback initialises is of the loop that calls it.
+                outside.push(if self.has_second && self.random.chance(500) { in_second(&init) } else { init });
                 if self.random.chance(700) {
                     outside.push(self.usual(name, kind));
                 }
@@ -216,6 +157,9 @@ impl<'a> Draw<'a> {
         outside.push("release".to_owned());
         outside.extend(handles.iter().map(|(name, _)| format!("close {name}")));
         outside.push("start guard 0; run default".to_owned());
+        if self.has_second {
+            outside.extend([in_second("run nowait"), in_second("run nowait")]);
+        }
         outside.push("close guard; close before; close after; run nowait; run nowait; loop_close".to_owned());
         for &(name, kind) in &handles {
             for callback in callbacks(kind) {
@@ -254,6 +198,9 @@ impl<'a> Draw<'a> {
 
     /// A run that does not wait, for the guard is due.
     fn run(&mut self) -> String {
+        if self.has_second && self.random.chance(400) {
+            return in_second("run nowait");
+        }
         format!("start guard 0; run {}", self.pick(&["nowait", "nowait", "once", "default"]))
     }
 
@@ -430,7 +377,11 @@ impl<'a> Draw<'a> {
                 self.handles.iter().filter(|(_, kind)| PIPES.contains(kind)).map(|(name, _)| *name).collect();
             // Each is one child's, and one of its streams.
             let pipe = self.random.pick(&pipes).copied().filter(|pipe| !text.split(' ').any(|word| word == *pipe));
-            text += &format!(" {}", pipe.unwrap_or("none"));
+            // A stream that the child is given waits when it is written to.
+            let streams = self.handles.iter().filter(|(_, kind)| *kind == "stream" && !self.is_harsh);
+            let streams: Vec<_> = streams.map(|(name, _)| format!("={name}")).collect();
+            let stream = self.random.pick(&streams).map_or("none", String::as_str);
+            text += &format!(" {}", pipe.unwrap_or(stream));
         }
         text
     }

@@ -12,6 +12,7 @@ mod draw;
 mod program;
 mod shrink;
 mod side;
+mod words;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -37,11 +37,15 @@ fn frame() -> String {
 
 /// Whether this is the call of a handle that every program has.
 pub(crate) fn is_of_frame(call: &str) -> bool {
-    ["guard", BEFORE_POLL, AFTER_POLL, "first", "second"].contains(&call)
+    ["guard", "first", "second"].iter().chain(&BEFORE_POLL).chain(&AFTER_POLL).any(|&name| name == call)
 }
 
 /// Without somebody who waits for it, a signal would end the process.
 const CATCHERS: &str = "signal first; signal second; start first one; start second two; unref first; unref second\n";
+
+/// The second loop tells its phases apart, too.
+const SECOND: &str =
+    "loop 1; prepare earlier; check later; start earlier; start later; unref earlier; unref later; loop 0\n";
 
 impl Program {
     /// The whole script.
@@ -49,8 +53,9 @@ impl Program {
         if self.is_by_ring {
             return format!("== program {}\n{self}", self.seed);
         }
-        let raises = self.parts.iter().flat_map(|part| &part.steps).any(|step| step.starts_with("raise"));
-        format!("== program {}\n{}{}{self}", self.seed, frame(), if raises { CATCHERS } else { "" })
+        let has = |verb| self.parts.iter().flat_map(|part| &part.steps).any(|step| step.starts_with(verb));
+        let (catchers, second) = (if has("raise") { CATCHERS } else { "" }, if has("loop 1") { SECOND } else { "" });
+        format!("== program {}\n{}{second}{catchers}{self}", self.seed, frame())
     }
 
     pub(crate) fn size(&self) -> usize {

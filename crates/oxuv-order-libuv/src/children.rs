@@ -31,7 +31,7 @@ impl Libuv {
         let mut spawned = 0;
         // The handle is there also if the child is not.
         self.make(name, |handle| {
-            spawned = call!(self.uv_spawn(self.lp, handle, &raw const options));
+            spawned = call!(self.uv_spawn(self.lp(), handle, &raw const options));
             0
         })?;
         named(spawned)?;

@@ -21,8 +21,10 @@ use crate::requests::*;
 /// libuv, or the library that was named instead.
 pub struct Libuv {
     pub(crate) library: &'static Library,
-    /// Made by `new`, and freed when it is dropped.
-    pub(crate) lp: *mut uv_loop_t,
+    /// The loops, which are freed when this is dropped; and the one that is used now.
+    loops: RefCell<Vec<*mut uv_loop_t>>,
+    used: Cell<usize>,
+    /// The first one is closed.
     is_closed: Cell<bool>,
     listener: Listener,
     slots: RefCell<BTreeMap<String, Rc<Slot>>>,
@@ -38,6 +40,11 @@ macro_rules! pick {
 }
 
 impl Libuv {
+    /// The loop that is used now.
+    pub(crate) fn lp(&self) -> *mut uv_loop_t {
+        self.loops.borrow()[self.used.get()]
+    }
+
     pub(crate) fn slot(&self, name: &str) -> Rc<Slot> {
         self.slots.borrow().get(name).unwrap_or_else(|| panic!("no handle {name}")).clone()
     }
@@ -78,13 +85,22 @@ impl Driver for Libuv {
     }
 
     fn new(listener: Listener) -> Libuv {
-        // SAFETY: a loop is made of numbers, pointers that may be null, and optional functions.
-        let lp = Box::into_raw(Box::new(unsafe { std::mem::zeroed() }));
-        let (library, slots) = (Library::get(), RefCell::default());
-        let jobs = RefCell::default();
-        let driver = Libuv { library, lp, is_closed: Cell::new(false), listener, slots, jobs };
-        named(call!(driver.uv_loop_init(driver.lp))).unwrap();
+        let (library, loops, used) = (Library::get(), RefCell::default(), Cell::new(0));
+        let (slots, jobs) = (RefCell::default(), RefCell::default());
+        let driver = Libuv { library, loops, used, is_closed: Cell::new(false), listener, slots, jobs };
+        driver.use_loop(0);
         driver
+    }
+
+    fn use_loop(&self, number: usize) {
+        self.used.set(number);
+        let count = self.loops.borrow().len();
+        for _ in count..=number {
+            // SAFETY: a loop is made of numbers, pointers that may be null, and optional functions.
+            let lp = Box::into_raw(Box::new(unsafe { std::mem::zeroed() }));
+            named(call!(self.uv_loop_init(lp))).unwrap();
+            self.loops.borrow_mut().push(lp);
+        }
     }
 
     fn run(&self, mode: Mode) -> Outcome<bool> {
@@ -93,66 +109,66 @@ impl Driver for Libuv {
             Mode::Once => uv_run_mode_UV_RUN_ONCE,
             Mode::NoWait => uv_run_mode_UV_RUN_NOWAIT,
         };
-        Ok(call!(self.uv_run(self.lp, mode)) != 0)
+        Ok(call!(self.uv_run(self.lp(), mode)) != 0)
     }
 
     fn stop_loop(&self) {
-        call!(self.uv_stop(self.lp));
+        call!(self.uv_stop(self.lp()));
     }
 
     fn is_alive(&self) -> bool {
-        call!(self.uv_loop_alive(self.lp)) != 0
+        call!(self.uv_loop_alive(self.lp())) != 0
     }
 
     fn update_time(&self) {
-        call!(self.uv_update_time(self.lp));
+        call!(self.uv_update_time(self.lp()));
     }
 
     fn backend_timeout(&self) -> Option<u64> {
-        u64::try_from(call!(self.uv_backend_timeout(self.lp))).ok()
+        u64::try_from(call!(self.uv_backend_timeout(self.lp()))).ok()
     }
 
     fn walk(&self) -> Vec<String> {
         let mut names = Vec::<String>::new();
-        call!(self.uv_walk(self.lp, Some(on_walk), from_mut(&mut names).cast()));
+        call!(self.uv_walk(self.lp(), Some(on_walk), from_mut(&mut names).cast()));
         names
     }
 
     fn loop_close(&self) -> Outcome {
-        named(call!(self.uv_loop_close(self.lp))).map(|()| self.is_closed.set(true))
+        named(call!(self.uv_loop_close(self.lp()))).map(|()| self.is_closed.set(true))
     }
 
     fn init(&self, kind: Kind, name: &str) -> Outcome {
         match kind {
-            Kind::Timer => self.make(name, |handle| call!(self.uv_timer_init(self.lp, handle))),
-            Kind::Idle => self.make(name, |handle| call!(self.uv_idle_init(self.lp, handle))),
-            Kind::Prepare => self.make(name, |handle| call!(self.uv_prepare_init(self.lp, handle))),
-            Kind::Check => self.make(name, |handle| call!(self.uv_check_init(self.lp, handle))),
+            Kind::Timer => self.make(name, |handle| call!(self.uv_timer_init(self.lp(), handle))),
+            Kind::Idle => self.make(name, |handle| call!(self.uv_idle_init(self.lp(), handle))),
+            Kind::Prepare => self.make(name, |handle| call!(self.uv_prepare_init(self.lp(), handle))),
+            Kind::Check => self.make(name, |handle| call!(self.uv_check_init(self.lp(), handle))),
             Kind::Async => {
                 let callback = Some(on_itself::<uv_async_t, false> as unsafe extern "C" fn(_));
-                self.make(name, |handle| call!(self.uv_async_init(self.lp, handle, callback)))
+                self.make(name, |handle| call!(self.uv_async_init(self.lp(), handle, callback)))
             }
-            Kind::FsEvent => self.make(name, |handle| call!(self.uv_fs_event_init(self.lp, handle))),
-            Kind::FsPoll => self.make(name, |handle| call!(self.uv_fs_poll_init(self.lp, handle))),
-            Kind::Tcp => self.make(name, |handle| call!(self.uv_tcp_init(self.lp, handle))),
-            Kind::Pipe => self.make(name, |handle| call!(self.uv_pipe_init(self.lp, handle, 0))),
-            Kind::Ipc => self.make(name, |handle| call!(self.uv_pipe_init(self.lp, handle, 1))),
-            Kind::Udp => self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, 0))),
-            Kind::Signal => self.make(name, |handle| call!(self.uv_signal_init(self.lp, handle))),
+            Kind::FsEvent => self.make(name, |handle| call!(self.uv_fs_event_init(self.lp(), handle))),
+            Kind::FsPoll => self.make(name, |handle| call!(self.uv_fs_poll_init(self.lp(), handle))),
+            Kind::Tcp => self.make(name, |handle| call!(self.uv_tcp_init(self.lp(), handle))),
+            Kind::Pipe => self.make(name, |handle| call!(self.uv_pipe_init(self.lp(), handle, 0))),
+            Kind::Ipc => self.make(name, |handle| call!(self.uv_pipe_init(self.lp(), handle, 1))),
+            Kind::Udp => self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp(), handle, 0))),
+            Kind::Signal => self.make(name, |handle| call!(self.uv_signal_init(self.lp(), handle))),
             Kind::UdpSeveral => {
                 let flags = uv_udp_flags_UV_UDP_RECVMMSG as c_uint;
-                self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp, handle, flags)))
+                self.make(name, |handle| call!(self.uv_udp_init_ex(self.lp(), handle, flags)))
             }
         }
     }
 
     fn poll_init(&self, name: &str, descriptor: BorrowedFd<'_>) -> Outcome {
-        self.make(name, |handle| call!(self.uv_poll_init(self.lp, handle, descriptor.as_raw_fd())))
+        self.make(name, |handle| call!(self.uv_poll_init(self.lp(), handle, descriptor.as_raw_fd())))
     }
 
     fn tty_init(&self, name: &str, terminal: OwnedFd) -> Outcome {
         let (given, mut taken) = (terminal.as_raw_fd(), -1);
-        self.make(name, |handle| call!(self.uv_tty_init(self.lp, handle, given, 0)))?;
+        self.make(name, |handle| call!(self.uv_tty_init(self.lp(), handle, given, 0)))?;
         named(call!(self.uv_fileno(self.get(name), &raw mut taken)))?;
         if taken == given {
             // It could not be opened anew, and is the handle's now.
@@ -391,7 +407,7 @@ impl Driver for Libuv {
 
     fn work(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> Outcome {
         let request = Request::make_job(self.new_slot(name), work, |request| {
-            call!(self.uv_queue_work(self.lp, request, Some(on_work), Some(after_work)))
+            call!(self.uv_queue_work(self.lp(), request, Some(on_work), Some(after_work)))
         })?;
         self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
         Ok(())
@@ -415,7 +431,7 @@ impl Driver for Libuv {
         (hints.ai_flags, hints.ai_socktype) = (libc::AI_NUMERICHOST, libc::SOCK_STREAM);
         let (host, hints) = (CString::new(host).expect("a host has no zero byte"), (&raw const hints).cast());
         let request = Request::make_kept(self.new_slot(name), Vec::new(), |request, _| {
-            call!(self.uv_getaddrinfo(self.lp, request, Some(on_found), host.as_ptr(), std::ptr::null(), hints))
+            call!(self.uv_getaddrinfo(self.lp(), request, Some(on_found), host.as_ptr(), std::ptr::null(), hints))
         })?;
         self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
         Ok(())
@@ -458,13 +474,13 @@ impl Driver for Libuv {
     }
 
     fn poll_init_of(&self, name: &str, descriptor: RawFd) -> Outcome {
-        self.make(name, |handle| call!(self.uv_poll_init(self.lp, handle, descriptor)))
+        self.make(name, |handle| call!(self.uv_poll_init(self.lp(), handle, descriptor)))
     }
 
     fn name_of(&self, name: &str, address: SocketAddr, numeric: bool) -> Outcome {
         let (address, flags) = (to_c(address), if numeric { libc::NI_NUMERICHOST | libc::NI_NUMERICSERV } else { 0 });
         let request = Request::make_kept(self.new_slot(name), Vec::new(), |request, _| {
-            call!(self.uv_getnameinfo(self.lp, request, Some(on_name), (&raw const address).cast(), flags))
+            call!(self.uv_getnameinfo(self.lp(), request, Some(on_name), (&raw const address).cast(), flags))
         })?;
         self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
         Ok(())
@@ -472,7 +488,7 @@ impl Driver for Libuv {
 
     fn random(&self, name: &str, count: usize, flags: u32) -> Outcome {
         let request = Request::make_kept(self.new_slot(name), vec![0; count], |request, buffer| {
-            call!(self.uv_random(self.lp, request, buffer.base.cast(), buffer.len, flags, Some(on_random)))
+            call!(self.uv_random(self.lp(), request, buffer.base.cast(), buffer.len, flags, Some(on_random)))
         })?;
         self.jobs.borrow_mut().insert(name.to_owned(), request.cast());
         Ok(())
@@ -554,14 +570,16 @@ fn to_c(address: SocketAddr) -> libc::sockaddr_storage {
 /// Closes what the script has left open. Nobody hears of it.
 impl Drop for Libuv {
     fn drop(&mut self) {
-        if !self.is_closed.get() {
-            call!(self.uv_walk(self.lp, Some(on_walk_to_close), std::ptr::null_mut()));
-            // The first run may end at once, if the script has stopped the loop.
-            while self.loop_close().is_err() {
-                call!(self.uv_run(self.lp, uv_run_mode_UV_RUN_DEFAULT));
+        for lp in std::mem::take(&mut *self.loops.borrow_mut()) {
+            if !self.is_closed.replace(false) {
+                call!(self.uv_walk(lp, Some(on_walk_to_close), std::ptr::null_mut()));
+                // The first run may end at once, if the script has stopped the loop.
+                while call!(self.uv_loop_close(lp)) != 0 {
+                    call!(self.uv_run(lp, uv_run_mode_UV_RUN_DEFAULT));
+                }
             }
+            // SAFETY: `use_loop` has made it, and it is closed.
+            drop(unsafe { Box::from_raw(lp) });
         }
-        // SAFETY: `new` has made it, and it is closed.
-        drop(unsafe { Box::from_raw(self.lp) });
     }
 }

@@ -16,7 +16,7 @@ use crate::requests::Request;
 impl Libuv {
     /// As `Driver::operate`.
     pub(crate) fn operate_on_file(&self, name: &str, operation: &Operation<'_>) -> Outcome {
-        let (lp, done) = (self.lp, Some(on_file as unsafe extern "C" fn(_)));
+        let (lp, done) = (self.lp(), Some(on_file as unsafe extern "C" fn(_)));
         let submit = |request: *mut uv_fs_t, buffer: &uv_buf_t| match *operation {
             Operation::Open(path) => {
                 call!(self.uv_fs_open(lp, request, c_path(path).as_ptr(), libc::O_RDONLY, 0, done))
@@ -77,7 +77,7 @@ impl Libuv {
         on: &FileArguments,
         done: uv_fs_cb,
     ) -> c_int {
-        let (lp, fd) = (self.lp, on.descriptor);
+        let (lp, fd) = (self.lp(), on.descriptor);
         let paths: Vec<_> = on.paths.iter().map(|path| c_path(path)).collect();
         let path = paths.first().map_or(c"".as_ptr(), |path| path.as_ptr());
         let new = paths.get(1).map_or(c"".as_ptr(), |path| path.as_ptr());

@@ -157,6 +157,7 @@ functions! {
     fn uv_pipe_getsockname(*const uv_pipe_t, *mut c_char, *mut usize) -> c_int;
     fn uv_pipe_chmod(*mut uv_pipe_t, c_int) -> c_int;
     fn uv_stream_set_blocking(*mut uv_stream_t, c_int) -> c_int;
+    fn uv_tty_set_mode(*mut uv_tty_t, uv_tty_mode_t) -> c_int;
     fn uv_tty_get_winsize(*mut uv_tty_t, *mut c_int, *mut c_int) -> c_int;
     fn uv_udp_getpeername(*const uv_udp_t, *mut sockaddr, *mut c_int) -> c_int;
     fn uv_udp_set_broadcast(*mut uv_udp_t, c_int) -> c_int;

@@ -35,6 +35,8 @@ impl Libuv {
             "chmod_none" => call!(self.uv_pipe_chmod(self.get(name), 0)),
             "nonblocking" => call!(self.uv_stream_set_blocking(self.get(name), 0)),
             "window" => call!(self.uv_tty_get_winsize(self.get(name), &raw mut number, &raw mut size)),
+            "raw" => call!(self.uv_tty_set_mode(self.get(name), uv_tty_mode_t_UV_TTY_MODE_RAW)),
+            "io" => call!(self.uv_tty_set_mode(self.get(name), uv_tty_mode_t_UV_TTY_MODE_IO)),
             "udp_peer" => call!(self.uv_udp_getpeername(self.get(name), address, &raw mut size)),
             "udp_own" => call!(self.uv_udp_getsockname(self.get(name), address, &raw mut size)),
             "broadcast" => call!(self.uv_udp_set_broadcast(self.get(name), 1)),

@@ -22,6 +22,7 @@ impl<D: Driver> Runner<D> {
             ["sleep", milliseconds] => ok(|| sleep(Duration::from_millis(parse(milliseconds)))),
             [count, "times", ref rest @ ..] => (0..parse(count)).map(|_| self.act(rest)).last().unwrap_or_default(),
             ["say", word] => ok(|| self.say(word.to_owned())),
+            ["loop", number] => ok(|| driver.use_loop(parse(number) as usize)),
             ["loop_close"] => driver.loop_close().text(),
             ["alive?"] => driver.is_alive().text(),
             ["walk?"] => driver.walk().join(" "),

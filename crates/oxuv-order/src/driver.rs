@@ -299,6 +299,10 @@ pub trait Driver {
 
     // What only C has: handles of what could not be made, descriptors that are none, arguments that the types of Rust rule out.
 
+    /// Goes on with the loop of this number; the first one is 0.
+    fn use_loop(&self, number: usize) {
+        assert_eq!(number, 0, "there are several loops only in C");
+    }
     /// Makes a child; if that fails, there is a handle all the same.
     fn spawn_of(&self, _name: &str, _of: &ChildOf<'_>) -> Outcome<i32> {
         only_in_c()

@@ -56,6 +56,8 @@ struct Known {
     is_connecting: bool,
     /// It could not be connected.
     has_failed: bool,
+    /// It could not be connected, and said so at once: libuv takes it for writable.
+    is_unconnected: bool,
     /// It could not be opened, and libuv takes it for readable.
     is_broken: bool,
     /// The other end of its socket is there, outside of the loop.
@@ -75,6 +77,9 @@ impl Known {
         self.kind == "spawn" && self.has_failed && self.life == Life::Open
     }
 }
+
+/// The handle that drawn programs have until their end.
+const GUARD: &str = "guard";
 
 /// What is there from the beginning, with somebody at the other end.
 const OPENED: [&str; 4] = ["poll", "stream", "mailbox", "tty"];
@@ -105,11 +110,13 @@ pub fn questions(kind: &str) -> &'static [&'static str] {
         "pipe" | "ipc" => {
             &["fileno", "send_buffer", "receive_buffer", "pipe_peer", "pipe_own", "chmod", "chmod_none", "nonblocking"]
         }
-        "tty" => &["fileno", "window"],
+        "tty" => &["fileno", "window", "raw", "io"],
         "poll" => &["fileno"],
         "fs_event" => &["fileno", "event_path"],
         "fs_poll" => &["fileno", "poll_path"],
-        "udp" | "udp_several" | "mailbox" => &[
+        // Disconnected, its other end would hear of that.
+        "mailbox" => &["fileno", "send_buffer", "udp_peer", "udp_own", "broadcast", "ttl", "join"],
+        "udp" | "udp_several" => &[
             "fileno",
             "send_buffer",
             "receive_buffer",
@@ -161,6 +168,8 @@ pub(crate) struct Sense {
     /// Jobs that have not come back, and whether they were taken back.
     jobs: HashMap<String, bool>,
     is_held: bool,
+    /// Another loop is used than the first.
+    is_in_second: bool,
     /// The loop is closed.
     is_over: bool,
     files: Vec<String>,
@@ -224,8 +233,10 @@ impl Sense {
             // Our loops do not know the handle of a child that could not be made.
             ["walk?" | "loop_close"] if self.handles.values().any(Known::is_childless) => false,
             ["await", name] => self.is_asked(name),
-            // Not while it runs, unless something of the program's own is open.
-            ["loop_close"] => self.runs == 0 || self.handles.values().any(|known| known.life == Life::Open),
+            ["loop_close"] if self.is_in_second => false,
+            // Not while it runs, unless there is a handle that is open for sure.
+            ["loop_close"] => self.runs == 0 || self.life(GUARD) == Life::Open,
+            ["loop", _] => self.runs == 0,
             ["call_now" | "walk?", ..] => true,
             ["poll_on", name, what] => {
                 self.life(name) == Life::None
@@ -244,7 +255,8 @@ impl Sense {
             ["end" | "kill", name, _] => self.is(name, |known| !known.is_ending && !known.has_failed),
             [verb, name] if OPENED.contains(&verb) => self.life(name) == Life::None,
             [verb, name] if Kind::named(verb).is_some() => self.life(name) == Life::None,
-            ["open" | "listen", name] => is_fresh(name),
+            ["listen", name] => is_fresh(name) && !self.is(name, |known| known.is_unconnected),
+            ["open", name] => is_fresh(name),
             ["pair", one, other] => one != other && is_fresh(one) && is_fresh(other) && self.are_alike(one, other),
             // Refused when it does not receive, libuv asserts that it does.
             ["connect", name, "nowhere"] if self.is(name, |known| known.kind.starts_with("udp")) => {
@@ -254,7 +266,7 @@ impl Sense {
             ["read", name] if self.is(name, |known| known.is_broken) => false,
             // A pipe that is bound is never readable then in libuv, and never writable.
             ["connect", name, ..] if self.is(name, |known| known.is_bound) => false,
-            ["connect", name, "nowhere"] => is_fresh(name),
+            ["connect", name, "nowhere" | "unreachable" | "sixth"] => is_fresh(name),
             ["connect", name, to] => is_fresh(name) && self.life(to) == Life::Open && self.are_alike(name, to),
             ["accept", server, client] => {
                 let is_listening = |known: &Known| known.is_listening || known.kind == "ipc" && known.is_used;
@@ -274,11 +286,21 @@ impl Sense {
             }
             ["handles?", name] => self.is(name, |known| known.kind == "ipc"),
             ["close_reset", name] => self.is(name, |known| ["tcp", "stream"].contains(&known.kind.as_str())),
+            // Of a connect that begins when that is told, libuv never tells.
+            ["write" | "write_parts", name, _] if self.is(name, |known| known.is_unconnected && !known.is_used) => {
+                false
+            }
             ["write" | "try_write" | "write_parts", name, _] => self.is(name, |known| !known.has_failed),
             ["bind", name] | ["bind", name, "elsewhere" | "sixth"] => is_fresh(name),
-            ["bind", name, other] => is_fresh(name) && self.are_alike(name, other),
+            // To a port that the kernel has chosen for somebody who connects, others may have come meanwhile.
+            ["bind", name, other] => {
+                is_fresh(name)
+                    && self.are_alike(name, other)
+                    && self.is(other, |known| known.is_listening || known.has_socket)
+            }
             ["send_to" | "try_send", name, to, _] => {
-                self.life(name) == Life::Open && (to == "peer" || self.life(to) == Life::Open)
+                let is_word = ["peer", "unreachable", "everybody", "sixth"].contains(&to);
+                self.life(name) == Life::Open && (is_word || self.life(to) == Life::Open)
             }
             ["ref?" | "ref" | "unref", name]
                 if self.handles.get(name).is_some_and(|known| known.kind == "spawn" && known.has_failed) =>
@@ -303,7 +325,10 @@ impl Sense {
             // There is a handle, which can be closed, and the pipes are there, too.
             ["spawn", name, _, ref pipes @ ..] => {
                 *self.known(name) = Known { has_failed: outcome != "ok", ..Known::new("spawn") };
-                pipes.iter().filter(|pipe| **pipe != "none").for_each(|pipe| self.known(pipe).is_used = true);
+                pipes
+                    .iter()
+                    .filter(|pipe| **pipe != "none" && !pipe.starts_with('='))
+                    .for_each(|pipe| self.known(pipe).is_used = true);
             }
             // The new handle is there, whether there was a connection or not.
             ["accept", server, client] => {
@@ -311,6 +336,7 @@ impl Sense {
                 let kind = if server_kind == "ipc" { "" } else { &server_kind };
                 *self.known(client) = Known { is_used: outcome == "ok", ..Known::new(kind) };
             }
+            ["connect", name, _] if outcome != "ok" => self.known(name).is_unconnected = true,
             ["open", name] if outcome != "ok" => self.known(name).is_broken = true,
             _ if outcome != "ok" => {}
             ["work" | "hold", name] | ["look_up" | "name_of" | "random" | "fs" | "call", name, ..] => {
@@ -318,6 +344,7 @@ impl Sense {
                 self.is_held |= words[0] == "hold";
             }
             ["release"] => self.is_held = false,
+            ["loop", number] => self.is_in_second = number != "0",
             ["loop_close"] => self.is_over = true,
             ["cancel", name] => drop(self.jobs.insert(name.to_owned(), true)),
             [verb, name] if OPENED.contains(&verb) => {

@@ -10,7 +10,7 @@ use crate::callbacks::{Callback, Table, call};
 use crate::kept::Kept;
 use crate::loop_::{BUFFER, Engine, Inner};
 use crate::task::here::Here;
-use crate::work::OnJob;
+use crate::work::Answer;
 use crate::{
     Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Process, Readiness, Result,
     Signal, Tcp, Timer, Tty, Udp,
@@ -282,11 +282,12 @@ impl Subjects {
         &mut self,
         inner: &Inner,
         mut job: Option<Box<dyn Job>>,
-        mut on_done: Option<OnJob>,
+        mut on_done: Option<Box<dyn Answer>>,
     ) -> Option<Event<u32>> {
         loop {
-            if let Some(on_done) = on_done {
-                on_done(self.tcp.owner(), job);
+            if let Some(mut on_done) = on_done {
+                on_done.answer(self.tcp.owner(), job);
+                inner.spare_answer.keep(on_done);
             }
             if inner.callbacks.is_behind() {
                 return None;

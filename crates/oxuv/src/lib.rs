@@ -77,6 +77,7 @@ mod poll;
 pub mod process;
 mod requests;
 pub mod signal;
+mod spare;
 mod stream;
 pub mod task;
 mod tcp;

@@ -15,6 +15,7 @@ use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
 use crate::kept::Kept;
 use crate::requests::Requests;
+use crate::spare::Spare;
 use crate::task::Tasks;
 use crate::time::Alarms;
 use crate::{Errno, Handle, Metrics, Pool, Result};
@@ -54,6 +55,9 @@ pub(crate) struct Inner {
     pub(crate) wide_buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
     /// What the name of a file that something has happened to is kept in.
     pub(crate) name: Cell<Vec<u8>>,
+    /// Of a job that has come back, and of what it has called.
+    pub(crate) spare_job: Spare,
+    pub(crate) spare_answer: Spare,
     pub(crate) is_running: Cell<bool>,
     pub(crate) tasks: Tasks,
     pub(crate) alarms: Alarms,
@@ -131,6 +135,8 @@ impl Loop {
             buffer: Cell::new(None),
             wide_buffer: Cell::new(None),
             name: Cell::new(Vec::new()),
+            spare_job: Spare::default(),
+            spare_answer: Spare::default(),
             is_running: Cell::new(false),
             tasks: Tasks::default(),
             alarms: Alarms::default(),

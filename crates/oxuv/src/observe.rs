@@ -102,10 +102,10 @@ impl LoopRef {
     pub fn made_at<T>(&self, origin: &str, make: impl FnOnce() -> T) -> T {
         let said: Rc<str> = Rc::from(origin);
         let Callbacks { made, submitted, .. } = &self.0.callbacks;
-        let before = [made, submitted].map(|places| places.said.replace(Some(Rc::clone(&said))));
+        let before = [made, submitted].map(|places| places.say(Some(Rc::clone(&said))));
         let done = make();
         for (places, before) in [made, submitted].into_iter().zip(before) {
-            places.said.replace(before);
+            places.say(before);
         }
         done
     }
@@ -217,39 +217,62 @@ impl Unfinished {
 
 /// Where things were made, by their numbers.
 #[derive(Default)]
-pub(crate) struct Places {
-    places: RefCell<Vec<Option<Place>>>,
+pub(crate) struct Places(RefCell<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    places: Vec<Option<Place>>,
     /// In place of where they are made, what somebody says.
-    said: RefCell<Option<Rc<str>>>,
+    said: Option<Rc<str>>,
 }
 
 impl Places {
+    #[inline]
     pub(crate) fn set(&self, index: usize, location: Site, at: u64) {
-        let mut places = self.places.borrow_mut();
-        if index >= places.len() {
-            places.resize(index + 1, None);
+        let mut kept = self.0.borrow_mut();
+        // The usual case: nobody has said anything, now or when the number was last used.
+        match &mut *kept {
+            Kept { places, said: None }
+                if matches!(places.get(index), Some(Some(Place { origin: Origin::Location(_), .. }))) =>
+            {
+                places[index] = Some(Place { origin: Origin::Location(site_of(location)), at });
+            }
+            kept => kept.set(index, location, at),
         }
-        let said = self.said.borrow();
-        let origin =
-            said.as_ref().map_or_else(|| Origin::Location(site_of(location)), |said| Origin::Said(Rc::clone(said)));
-        places[index] = Some(Place { origin, at });
+    }
+
+    /// From now on things are said to come from there; returns what was said before.
+    fn say(&self, said: Option<Rc<str>>) -> Option<Rc<str>> {
+        std::mem::replace(&mut self.0.borrow_mut().said, said)
     }
 
     /// A connection comes from where its listener is said to come from.
     pub(crate) fn inherit(&self, from: usize, to: usize) {
         if let Some(Place { origin: origin @ Origin::Said(_), .. }) = self.get(from)
-            && let Some(Some(place)) = self.places.borrow_mut().get_mut(to)
+            && let Some(Some(place)) = self.0.borrow_mut().places.get_mut(to)
         {
             place.origin = origin;
         }
     }
 
     pub(crate) fn get(&self, index: usize) -> Option<Place> {
-        self.places.borrow().get(index).cloned().flatten()
+        self.0.borrow().places.get(index).cloned().flatten()
     }
 
     fn of(inner: &Rc<Inner>) -> OfLoop {
         OfLoop(Rc::downgrade(inner))
+    }
+}
+
+impl Kept {
+    #[inline(never)]
+    fn set(&mut self, index: usize, location: Site, at: u64) {
+        if index >= self.places.len() {
+            self.places.resize(index + 1, None);
+        }
+        let said = self.said.as_ref().map(Rc::clone);
+        let origin = said.map_or_else(|| Origin::Location(site_of(location)), Origin::Said);
+        self.places[index] = Some(Place { origin, at });
     }
 }
 

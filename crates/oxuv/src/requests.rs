@@ -2,7 +2,7 @@
 
 use crate::callbacks::{OnDone, OnSent};
 use crate::loop_::{Core, Engine, Inner};
-use crate::work::OnJob;
+use crate::work::Answer;
 use crate::{Errno, Result};
 
 /// All of a loop's.
@@ -12,7 +12,7 @@ pub(crate) struct Requests {
     pub(crate) done: Numbered<OnDone>,
     /// Of datagrams that are sent.
     pub(crate) sent: Numbered<OnSent>,
-    pub(crate) jobs: Numbered<OnJob>,
+    pub(crate) jobs: Numbered<Box<dyn Answer>>,
 }
 
 /// Values, each under a number as long as it is there. A number that is free is used before a larger one.

@@ -116,8 +116,18 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Job for Work<F, T> {
     }
 }
 
-/// What a job calls when it has come back.
-pub(crate) type OnJob = Box<dyn FnOnce(&LoopRef, Option<Box<dyn Job>>)>;
+/// What hears of a job that has come back: once, after which its box is of no use but for another.
+pub(crate) trait Answer: Any {
+    fn answer(&mut self, lp: &LoopRef, job: Option<Box<dyn Job>>);
+}
+
+impl<C: FnOnce(&LoopRef, Option<Box<dyn Job>>) + 'static> Answer for Option<C> {
+    fn answer(&mut self, lp: &LoopRef, job: Option<Box<dyn Job>>) {
+        if let Some(callback) = self.take() {
+            callback(lp, job);
+        }
+    }
+}
 
 impl LoopRef {
     /// Calls `work` on a thread of the pool, and then `callback` on the loop's, with what `work` has returned. Phase: poll.
@@ -185,13 +195,27 @@ impl LoopRef {
         work: F,
         callback: impl FnOnce(&LoopRef, Result<T, NotDone>) + 'static,
     ) -> Result<Request> {
-        let on_done: OnJob = Box::new(move |lp, job| callback(lp, result::<F, T>(job)));
-        self.submit_job(lane, Box::new(Work::Waiting(work)), on_done)
+        self.submit_job(lane, Work::Waiting(work), move |lp, job| callback(lp, result::<F, T>(lp, job)))
     }
 
-    /// Submits a job; `on_done` gets it back.
+    /// Submits a job; `on_done` gets it back, unless it was lost.
     #[track_caller]
-    pub(crate) fn submit_job(&self, lane: Lane, job: Box<dyn Job>, on_done: OnJob) -> Result<Request> {
+    pub(crate) fn submit_job<J: Job>(
+        &self,
+        lane: Lane,
+        job: J,
+        on_done: impl FnOnce(&LoopRef, Option<Box<J>>) + 'static,
+    ) -> Result<Request> {
+        let on_done = move |lp: &LoopRef, job: Option<Box<dyn Job>>| {
+            let job = job.map(|job| -> Box<dyn Any> { job });
+            on_done(lp, job.and_then(|job| job.downcast().ok()));
+        };
+        let job = self.0.spare_job.fill(job);
+        self.submit_boxed(lane, job, self.0.spare_answer.fill(Some(on_done)))
+    }
+
+    #[track_caller]
+    fn submit_boxed(&self, lane: Lane, job: Box<dyn Job>, on_done: Box<dyn Answer>) -> Result<Request> {
         let place = Location::caller();
         // What the closures own may call the loop when it is dropped: that is where nobody is in it.
         let submitted = self.0.request(
@@ -209,11 +233,13 @@ impl LoopRef {
 }
 
 /// What the closure in a job has returned.
-fn result<F: 'static, T: 'static>(job: Option<Box<dyn Job>>) -> Result<T, NotDone> {
-    let job = job.map(|job| -> Box<dyn Any> { job });
-    match job.and_then(|job| job.downcast::<Work<F, T>>().ok()).map(|job| *job) {
-        Some(Work::Done(Ok(result))) => Ok(result),
-        Some(Work::Done(Err(payload))) => Err(NotDone::Panicked(payload)),
-        _ => Err(NotDone::Canceled),
+fn result<F: 'static, T: 'static>(lp: &LoopRef, job: Option<Box<Work<F, T>>>) -> Result<T, NotDone> {
+    let Some(mut job) = job else { return Err(NotDone::Canceled) };
+    let work = std::mem::replace(&mut *job, Work::Running);
+    lp.0.spare_job.keep(job);
+    match work {
+        Work::Done(Ok(result)) => Ok(result),
+        Work::Done(Err(payload)) => Err(NotDone::Panicked(payload)),
+        Work::Waiting(_) | Work::Running => Err(NotDone::Canceled),
     }
 }

@@ -24,6 +24,7 @@ const METHOD: &str = "\
   the CPU time that the program takes per operation says how much it could do on a core of its own. Where threads
   are the subject (work, files, children) all cores are used; there the figures wobble most, since on a small virtual
   machine it costs much, and differently much, to wake another core.
+* Of an echo server the requests alone are counted: its connections are there by then, and each has had one.
 * Each round runs every contestant once, one after the other. The first round does not count. A ratio is that to libuv
   in the same round; told are the median and the quartiles of the rounds' ratios. If 1.00 lies between the quartiles, there
   is no difference to speak of.

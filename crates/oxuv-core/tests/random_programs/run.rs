@@ -279,7 +279,7 @@ impl<'a> Machine<'a> {
         self.outside.borrow_mut().turns = self.core.turns();
         let was_in_timers = self.model.is_in_timers(self.core.turns());
         // A front may ask for this first; here it does in every other turn.
-        let read = if self.core.turns().is_multiple_of(2) { self.core.next_to_read() } else { None };
+        let read = if self.core.turns().is_multiple_of(2) { self.core.next_to_read(self.core.run()) } else { None };
         let event = read.map(|(key, user)| Event::NeedBuffer { key, user }).or_else(|| self.core.next());
         self.check_notes()?;
         self.check_observer(event.as_ref())?;

@@ -1,6 +1,5 @@
 //! Operations on files that a ring may do, or a thread: jobs that say what they are.
 
-use std::any::Any;
 use std::os::fd::OwnedFd;
 
 use oxuv_core::Lane;
@@ -49,15 +48,21 @@ pub(super) fn call<T: 'static>(
     result: fn(Answer, Call) -> T,
     done: impl FnOnce(&LoopRef, Result<T>) + 'static,
 ) -> Result<Request> {
-    let on_done = move |owner: &LoopRef, job: Option<Box<dyn Job>>| {
-        let job = job.map(|job| -> Box<dyn Any> { job }).and_then(|job| job.downcast::<FileJob>().ok());
-        let answer = match job.map(|job| *job) {
-            Some(FileJob { call: Some(call), answer: Some(answer) }) => answer.map(|answer| result(answer, call)),
-            _ => Err(Errno::ECANCELED),
-        };
-        done(owner, answer);
+    let on_done = move |owner: &LoopRef, job: Option<Box<FileJob>>| {
+        let taken = job.map(|mut job| {
+            let taken = (job.call.take(), job.answer.take());
+            owner.0.spare_job.keep(job);
+            taken
+        });
+        done(
+            owner,
+            match taken {
+                Some((Some(call), Some(answer))) => answer.map(|answer| result(answer, call)),
+                _ => Err(Errno::ECANCELED),
+            },
+        );
     };
-    owner.submit_job(Lane::FastIo, Box::new(FileJob { call: Some(call), answer: None }), Box::new(on_done))
+    owner.submit_job(Lane::FastIo, FileJob { call: Some(call), answer: None }, on_done)
 }
 
 /// Nothing is to be known.

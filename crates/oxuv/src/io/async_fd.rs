@@ -181,7 +181,7 @@ impl<T: AsFd> AsyncFd<T> {
 
     pub(crate) fn poll_with<R>(
         &self,
-        whose: Ticket,
+        whose: Ticket<'_>,
         context: &mut Context<'_>,
         interest: Readiness,
         attempt: &mut impl FnMut(&T) -> io::Result<R>,
@@ -197,7 +197,7 @@ impl<T: AsFd> AsyncFd<T> {
     }
 
     /// Ready once for each time that the loop has said so.
-    fn poll_ready(&self, whose: Ticket, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<()>> {
+    fn poll_ready(&self, whose: Ticket<'_>, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<()>> {
         let (sides, side) = (&self.sides, self.sides.side(interest));
         if let Some(error) = sides.failed.get() {
             return Poll::Ready(Err(error.into()));

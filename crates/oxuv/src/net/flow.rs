@@ -88,7 +88,7 @@ impl<H: Stream> Flow<H> {
 
     pub(crate) fn poll_read(
         &self,
-        whose: Ticket,
+        whose: Ticket<'_>,
         context: &mut Context<'_>,
         buf: &mut [u8],
     ) -> Poll<io::Result<usize>> {
@@ -111,7 +111,7 @@ impl<H: Stream> Flow<H> {
     #[inline]
     fn poll_read_by(
         &self,
-        whose: Ticket,
+        whose: Ticket<'_>,
         context: &mut Context<'_>,
         most: usize,
         read: impl FnOnce(&Handle) -> Result<usize>,
@@ -146,7 +146,12 @@ impl<H: Stream> Flow<H> {
         read
     }
 
-    pub(crate) fn poll_write(&self, whose: Ticket, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write(
+        &self,
+        whose: Ticket<'_>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.poll_write_by(whose, context, |handle| {
             handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
         })
@@ -155,7 +160,7 @@ impl<H: Stream> Flow<H> {
     /// Writes all of `rest`, which becomes shorter by what is written.
     pub(super) fn poll_write_all(
         &self,
-        whose: Ticket,
+        whose: Ticket<'_>,
         context: &mut Context<'_>,
         rest: &mut &[u8],
     ) -> Poll<io::Result<()>> {
@@ -182,7 +187,7 @@ impl<H: Stream> Flow<H> {
     #[inline]
     fn poll_write_by(
         &self,
-        whose: Ticket,
+        whose: Ticket<'_>,
         context: &mut Context<'_>,
         write: impl FnOnce(&Handle) -> Result<usize>,
     ) -> Poll<io::Result<usize>> {
@@ -204,13 +209,13 @@ impl<H: Stream> Flow<H> {
     }
 
     #[cold]
-    fn wait_for_room(&self, whose: Ticket, context: &Context<'_>) -> Poll<io::Result<usize>> {
+    fn wait_for_room(&self, whose: Ticket<'_>, context: &Context<'_>) -> Poll<io::Result<usize>> {
         self.wait(whose, context, Readiness::WRITE)
     }
 
     /// Wakes the task when the stream is ready. What it then finds is for it to see.
     #[inline(always)] // What is waited for is known where this is called.
-    fn wait<T>(&self, whose: Ticket, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<T>> {
+    fn wait<T>(&self, whose: Ticket<'_>, context: &Context<'_>, interest: Readiness) -> Poll<io::Result<T>> {
         let handle: &Handle = &self.handle;
         self.side(interest).waiters.wait(&handle.owner().0, whose, context);
         match handle.with(|core, key| core.wait_ready(key, interest)) {
@@ -236,7 +241,7 @@ impl<H: Stream> Flow<H> {
     }
 
     /// Ends the writing side, and waits until that is done.
-    pub(crate) fn poll_shutdown(&self, whose: Ticket, context: &mut Context<'_>) -> Poll<io::Result<()>>
+    pub(crate) fn poll_shutdown(&self, whose: Ticket<'_>, context: &mut Context<'_>) -> Poll<io::Result<()>>
     where
         Self: Ends,
     {

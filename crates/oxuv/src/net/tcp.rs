@@ -161,7 +161,11 @@ impl TcpListener {
         self.poll_accept_by(Ticket::LAST_POLLED, context)
     }
 
-    fn poll_accept_by(&self, whose: Ticket, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+    fn poll_accept_by(
+        &self,
+        whose: Ticket<'_>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         ready!(self.handle.owner().0.tasks.take_share(context));
         match self.handle.accept() {
             Ok(handle) => {
@@ -206,7 +210,12 @@ impl Gate {
     }
 
     /// There is no connection: waits for one, unless an error was told.
-    pub(super) fn poll_failed<T>(&self, inner: &Inner, whose: Ticket, context: &Context<'_>) -> Poll<io::Result<T>> {
+    pub(super) fn poll_failed<T>(
+        &self,
+        inner: &Inner,
+        whose: Ticket<'_>,
+        context: &Context<'_>,
+    ) -> Poll<io::Result<T>> {
         match self.failed.get() {
             None => {
                 self.reader.waiters.wait(inner, whose, context);

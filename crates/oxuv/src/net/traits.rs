@@ -208,7 +208,7 @@ macro_rules! stream_type {
     ($(#[$doc:meta])* $stream:ident, $handle:ident, $reader:ident, $writer:ident) => {
         $(#[$doc])*
         pub struct $stream {
-            pub(in crate::net) flow: std::rc::Rc<$crate::net::Flow<$crate::$handle>>,
+            pub(in crate::net) flow: $crate::net::Flow<$crate::$handle>,
         }
 
         #[doc = concat!("The reading half of a [`", stringify!($stream), "`], for a task of its own.")]
@@ -228,7 +228,7 @@ macro_rules! stream_type {
 
         impl $stream {
             pub(crate) fn of(handle: $crate::$handle, may_have_come: bool) -> $stream {
-                $stream { flow: std::rc::Rc::new($crate::net::Flow::new(handle, may_have_come)) }
+                $stream { flow: $crate::net::Flow::new(handle, may_have_come) }
             }
 
             /// Takes over a connected handle, with whose closures nothing happens any more. It is closed with the stream.
@@ -251,7 +251,8 @@ macro_rules! stream_type {
             /// Two halves that are used apart. The connection is closed when both are dropped. (Without being owned, the halves of a
             /// stream are two references to it: all its methods take those.)
             pub fn into_split(self) -> ($reader, $writer) {
-                ($reader { flow: std::rc::Rc::clone(&self.flow) }, $writer { flow: self.flow })
+                let flow = std::rc::Rc::new(self.flow);
+                ($reader { flow: std::rc::Rc::clone(&flow) }, $writer { flow })
             }
         }
 
@@ -265,7 +266,9 @@ macro_rules! stream_type {
                     return Err((self, writer));
                 }
                 writer.forget();
-                Ok($stream { flow: self.flow })
+                // There was no third.
+                let flow = std::rc::Rc::into_inner(self.flow).expect("a stream has two halves");
+                Ok($stream { flow })
             }
         }
 

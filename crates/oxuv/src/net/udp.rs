@@ -142,7 +142,7 @@ impl UdpSocket {
 
     fn poll_recv_by(
         &self,
-        whose: Ticket,
+        whose: Ticket<'_>,
         context: &mut Context<'_>,
         buf: &mut [u8],
     ) -> Poll<io::Result<(usize, SocketAddr)>> {

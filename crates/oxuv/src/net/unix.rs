@@ -114,7 +114,7 @@ impl UnixListener {
         self.poll_accept_by(Ticket::LAST_POLLED, context)
     }
 
-    fn poll_accept_by(&self, whose: Ticket, context: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
+    fn poll_accept_by(&self, whose: Ticket<'_>, context: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
         ready!(self.handle.owner().0.tasks.take_share(context));
         match self.handle.accept() {
             Ok(handle) => Poll::Ready(Ok(UnixStream::of(handle, true))),

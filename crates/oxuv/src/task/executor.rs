@@ -45,7 +45,8 @@ struct Body {
     waker: Waker,
 }
 
-/// A task that has not ended.
+/// A task that has not ended: what each wake-up and each poll looks at, in one cache line.
+#[repr(align(64))]
 struct Task {
     number: u32,
     /// It stands in the queue.
@@ -54,20 +55,19 @@ struct Task {
     is_aborted: bool,
     /// `None` while it is being polled.
     body: Option<Body>,
-    wakeup: Arc<Wakeup>,
     join: Rc<dyn Fail>,
-    /// Where it was spawned, and when by the loop's time.
+    /// Where it was spawned.
     site: Site,
-    since: u64,
 }
+
+const _: () = assert!(size_of::<Task>() == 64);
 
 /// What the loop blocks on.
 struct Main {
     is_queued: bool,
     wakeup: Arc<Wakeup>,
-    /// Where the loop was told to block, and since when it does.
+    /// Where the loop was told to block.
     site: Site,
-    since: u64,
 }
 
 /// The task that is being polled, and the waker that it was given.
@@ -227,43 +227,40 @@ impl Tasks {
 
     /// Adds a task, to run when it is its turn.
     pub(super) fn spawn<F: Future + 'static>(&self, lp: &LoopRef, site: Site, future: F) -> JoinHandle<F::Output> {
-        let join = Rc::new(Join::default());
         let has_place = self.slab.borrow().len() < MAIN as usize;
         if self.is_over.get() || !has_place || self.hold(lp).is_err() {
+            let join = Rc::new(Join::new(Wakeup::ended(&self.bell)));
             join.fail(JoinError::cancelled());
-            return JoinHandle::new(lp, join, Wakeup::ended(&self.bell));
+            return JoinHandle::new(lp, join);
         }
+        let mut slab = self.slab.borrow_mut();
+        let entry = slab.vacant_entry();
+        // There is a place, so it is less.
+        let wakeup = self.new_wakeup(entry.key() as u32, time(lp));
+        let (id, waker) = (wakeup.id, Waker::from(Arc::clone(&wakeup)));
+        let join = Rc::new(Join::new(wakeup));
         let result = Rc::clone(&join);
         let future = Box::pin(async move {
             let output = future.await;
             result.complete(output);
         });
-        let since = time(lp);
-        let wakeup = {
-            let mut slab = self.slab.borrow_mut();
-            let entry = slab.vacant_entry();
-            // There is a place, so it is less.
-            let wakeup = self.new_wakeup(entry.key() as u32);
-            entry.insert(Task {
-                number: wakeup.id.number,
-                is_queued: true,
-                is_aborted: false,
-                body: Some(Body { future, waker: Waker::from(Arc::clone(&wakeup)) }),
-                wakeup: Arc::clone(&wakeup),
-                join: join.clone(),
-                site,
-                since,
-            });
-            wakeup
-        };
-        self.push(&lp.0, wakeup.id);
-        JoinHandle::new(lp, join, wakeup)
+        entry.insert(Task {
+            number: id.number,
+            is_queued: true,
+            is_aborted: false,
+            body: Some(Body { future, waker }),
+            join: join.clone(),
+            site,
+        });
+        drop(slab);
+        self.push(&lp.0, id);
+        JoinHandle::new(lp, join)
     }
 
-    fn new_wakeup(&self, index: u32) -> Arc<Wakeup> {
+    fn new_wakeup(&self, index: u32, since: u64) -> Arc<Wakeup> {
         let number = self.count.get().wrapping_add(1);
         self.count.set(number);
-        Wakeup::new(Id { index, number }, &self.bell)
+        Wakeup::new(Id { index, number }, since, &self.bell)
     }
 
     /// Keeps the loop running until [`Tasks::release`].
@@ -355,7 +352,6 @@ impl Tasks {
     fn run_one(&self, inner: &Inner, id: Id) {
         let begin = |task: &mut Task| {
             task.is_queued = false;
-            task.wakeup.begin();
             Some((task.body.take()?, task.site))
         };
         let begun =
@@ -382,8 +378,8 @@ impl Tasks {
 
     /// A task has ended: it is in the slab no more.
     fn end(&self, task: Task, body: Body, error: Option<JoinError>) {
-        let Task { wakeup, join, .. } = task;
-        wakeup.end();
+        let Task { join, .. } = task;
+        join.wakeup().end();
         let Body { future, waker } = body;
         // What the task owns is dropped first: whoever waits for its end finds it gone.
         let dropped = contain(|| drop(future));
@@ -426,9 +422,9 @@ impl Tasks {
     }
 
     pub(super) fn queue_main(&self, lp: &LoopRef, site: Site) -> Arc<Wakeup> {
-        let wakeup = self.new_wakeup(MAIN);
+        let wakeup = self.new_wakeup(MAIN, time(lp));
         self.main_is_due.set(false);
-        let main = Main { is_queued: true, wakeup: Arc::clone(&wakeup), site, since: time(lp) };
+        let main = Main { is_queued: true, wakeup: Arc::clone(&wakeup), site };
         self.main.replace(Some(main));
         self.push(&lp.0, wakeup.id);
         wakeup
@@ -439,7 +435,6 @@ impl Tasks {
         let mut main = self.main.borrow_mut();
         let Some(main) = main.as_mut().filter(|main| main.wakeup.id == id) else { return false };
         main.is_queued = false;
-        main.wakeup.begin();
         true
     }
 
@@ -504,12 +499,13 @@ impl Tasks {
         let slab = self.slab.borrow();
         let spawned = slab.iter().map(|(_, task)| {
             let is_running = task.body.is_none();
-            Unfinished { site: task.site, since: task.since, is_running }
+            Unfinished { site: task.site, since: task.join.wakeup().since, is_running }
         });
         let spawned: Vec<_> = spawned.collect();
         let main_runs = self.share.get().is_some() && !spawned.iter().any(|task| task.is_running);
         let main = self.main.borrow();
-        let main = main.as_ref().map(|main| Unfinished { site: main.site, since: main.since, is_running: main_runs });
+        let main =
+            main.as_ref().map(|main| Unfinished { site: main.site, since: main.wakeup.since, is_running: main_runs });
         main.into_iter().chain(spawned).collect()
     }
 
@@ -570,11 +566,8 @@ impl Handles {
 impl Tasks {
     /// Somebody has rung: takes over what was woken on other threads.
     fn answer(&self, inner: &Inner) {
-        for wakeup in self.bell.take(Vec::new()) {
-            // One that has run since has seen what it was woken for.
-            if wakeup.is_rung() {
-                self.wake(inner, wakeup.id);
-            }
+        for wakeup in self.bell.take() {
+            self.wake(inner, wakeup.id);
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::LoopRef;
 /// Cancel safety: the result stays here until it is taken.
 pub struct JoinHandle<T> {
     join: Rc<Join<T>>,
-    task: AbortHandle,
+    owner: LoopRef,
 }
 
 /// Ends a task before its time.
@@ -38,7 +38,10 @@ enum Why {
 }
 
 /// What a task and its [`JoinHandle`] share.
-pub(super) struct Join<T>(RefCell<State<T>>);
+pub(super) struct Join<T> {
+    state: RefCell<State<T>>,
+    wakeup: Arc<Wakeup>,
+}
 
 struct State<T> {
     result: Option<Result<T, JoinError>>,
@@ -47,16 +50,15 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-impl<T> Default for Join<T> {
-    fn default() -> Self {
-        Join(RefCell::new(State { result: None, is_over: false, waker: None }))
-    }
-}
-
 impl<T> Join<T> {
+    /// Of the task that has this to be woken by.
+    pub(super) fn new(wakeup: Arc<Wakeup>) -> Join<T> {
+        Join { state: RefCell::new(State { result: None, is_over: false, waker: None }), wakeup }
+    }
+
     /// The task has returned.
     pub(super) fn complete(&self, result: T) {
-        self.0.borrow_mut().result = Some(Ok(result));
+        self.state.borrow_mut().result = Some(Ok(result));
     }
 }
 
@@ -67,18 +69,21 @@ pub(super) trait Fail {
 
     /// The task is gone.
     fn tell(&self);
+
+    /// What the task is woken by.
+    fn wakeup(&self) -> &Wakeup;
 }
 
 impl<T> Fail for Join<T> {
     fn fail(&self, error: JoinError) {
-        let unwanted = self.0.borrow_mut().result.replace(Err(error));
+        let unwanted = self.state.borrow_mut().result.replace(Err(error));
         self.tell();
         drop(unwanted);
     }
 
     fn tell(&self) {
         let waker = {
-            let mut state = self.0.borrow_mut();
+            let mut state = self.state.borrow_mut();
             state.is_over = true;
             state.waker.take()
         };
@@ -86,27 +91,31 @@ impl<T> Fail for Join<T> {
             waker.wake();
         }
     }
+
+    fn wakeup(&self) -> &Wakeup {
+        &self.wakeup
+    }
 }
 
 impl<T> JoinHandle<T> {
-    pub(super) fn new(owner: &LoopRef, join: Rc<Join<T>>, wakeup: Arc<Wakeup>) -> JoinHandle<T> {
-        JoinHandle { join, task: AbortHandle { owner: owner.clone(), wakeup } }
+    pub(super) fn new(owner: &LoopRef, join: Rc<Join<T>>) -> JoinHandle<T> {
+        JoinHandle { join, owner: owner.clone() }
     }
 
     /// Ends the task before its time: it is dropped before this returns, or, if it calls this itself, when it next waits. If it
     /// has ended by now, nothing happens; else [`JoinError::is_cancelled`] is its result.
     pub fn abort(&self) {
-        self.task.abort();
+        self.owner.0.tasks.abort(&self.join.wakeup);
     }
 
     /// Something to end the task with while this is waited for.
     pub fn abort_handle(&self) -> AbortHandle {
-        self.task.clone()
+        AbortHandle { owner: self.owner.clone(), wakeup: Arc::clone(&self.join.wakeup) }
     }
 
     /// True once the task has ended.
     pub fn is_finished(&self) -> bool {
-        self.join.0.borrow().is_over
+        self.join.state.borrow().is_over
     }
 }
 
@@ -128,7 +137,7 @@ impl<T> Future for JoinHandle<T> {
     /// # Panics
     /// When it has given its result before.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut state = self.join.0.borrow_mut();
+        let mut state = self.join.state.borrow_mut();
         if state.is_over {
             return Poll::Ready(state.result.take().expect("a JoinHandle was polled after it had given its result"));
         }

@@ -13,7 +13,7 @@ use oxuv_os::sync::{Mutex, MutexGuard};
 use super::here;
 use crate::Sender;
 
-/// The task was woken elsewhere than on the loop's thread, and has not run since.
+/// The task was woken elsewhere than on the loop's thread, which has not heard of it yet.
 const RUNG: u8 = 1;
 /// The task has ended: nobody wakes it any more.
 const ENDED: u8 = 2;
@@ -22,6 +22,8 @@ const ENDED: u8 = 2;
 pub(crate) struct Wakeup {
     state: AtomicU8,
     pub(super) id: Id,
+    /// The loop's time when it was spawned.
+    pub(super) since: u64,
     bell: Arc<Bell>,
 }
 
@@ -36,32 +38,22 @@ pub(crate) struct Id {
 pub(super) const MAIN: u32 = u32::MAX;
 
 impl Wakeup {
-    pub(super) fn new(id: Id, bell: &Arc<Bell>) -> Arc<Wakeup> {
-        Arc::new(Wakeup { state: AtomicU8::new(0), id, bell: Arc::clone(bell) })
+    pub(super) fn new(id: Id, since: u64, bell: &Arc<Bell>) -> Arc<Wakeup> {
+        Arc::new(Wakeup { state: AtomicU8::new(0), id, since, bell: Arc::clone(bell) })
     }
 
     /// Of a task that never was.
     pub(super) fn ended(bell: &Arc<Bell>) -> Arc<Wakeup> {
         let id = Id { index: MAIN, number: 0 };
-        Arc::new(Wakeup { state: AtomicU8::new(ENDED), id, bell: Arc::clone(bell) })
+        Arc::new(Wakeup { state: AtomicU8::new(ENDED), id, since: 0, bell: Arc::clone(bell) })
     }
 
-    /// The task is about to run.
+    /// The loop has heard that the task was woken, and is to have it run.
     ///
-    /// Whoever has woken it up to now did so before it runs, and what they have written it sees; whoever does so later has it run
+    /// Whoever has woken it up to now did so before it runs, and what they have written it sees; whoever does so later is heard of
     /// again.
-    #[inline]
-    pub(super) fn begin(&self) {
-        // Whoever rings after this look is heard of later.
-        if self.is_rung() {
-            self.state.fetch_and(!RUNG, AcqRel);
-        }
-    }
-
-    /// True if the task was woken elsewhere, and has not run since.
-    #[inline]
-    pub(super) fn is_rung(&self) -> bool {
-        self.state.load(Acquire) & RUNG != 0
+    fn hear(&self) {
+        self.state.fetch_and(!RUNG, AcqRel);
     }
 
     pub(super) fn end(&self) {
@@ -130,9 +122,11 @@ impl Bell {
         self.lock().sender = Some(sender);
     }
 
-    /// The tasks that were woken since this was last asked. `room` is for those to come.
-    pub(super) fn take(&self, room: Vec<Arc<Wakeup>>) -> Vec<Arc<Wakeup>> {
-        std::mem::replace(&mut self.lock().queue, room)
+    /// The tasks that were woken since this was last asked, to be put into the loop's queue.
+    pub(super) fn take(&self) -> Vec<Arc<Wakeup>> {
+        let rung = std::mem::take(&mut self.lock().queue);
+        rung.iter().for_each(|wakeup| wakeup.hear());
+        rung
     }
 
     /// The loop is gone.
