@@ -122,6 +122,16 @@ impl Callbacks {
         Callback::None
     }
 
+    /// Whether tasks have the handle, in place of a closure.
+    pub(crate) fn are_tasks(&self, handle: usize) -> bool {
+        if let Some((_, callback)) = self.later.borrow().iter().rfind(|(other, _)| *other == handle) {
+            return matches!(callback, Callback::Ready(_));
+        }
+        let handles = self.handles.borrow();
+        let callback = handles.get(handle).and_then(|place| place.try_borrow().ok());
+        callback.is_some_and(|callback| matches!(*callback, Callback::Ready(_)))
+    }
+
     /// True if there are closures that wait for their places.
     #[inline]
     pub(crate) fn is_behind(&self) -> bool {

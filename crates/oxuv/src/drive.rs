@@ -12,8 +12,8 @@ use crate::loop_::{BUFFER, Engine, Inner};
 use crate::task::here::Here;
 use crate::work::Answer;
 use crate::{
-    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Process, Result, Signal, Tcp,
-    Timer, Tty, Udp,
+    Async, Check, Errno, FsEvent, FsPoll, Handle, Idle, LoopRef, Pipe, Poll, Prepare, Process, Readiness, Result,
+    Signal, Tcp, Timer, Tty, Udp,
 };
 
 pub(crate) fn run(lp: &LoopRef, mode: Mode) -> Result<bool> {
@@ -223,6 +223,7 @@ impl Subjects {
             }
             Event::Connection { key, result, .. } => {
                 call!(table, key, Connection, |callback| callback(self, key, result));
+                call!(table, key, Ready, |gate| gate.connection(inner, result));
             }
             Event::NeedDatagramBuffer { key, .. } => {
                 self.udp.0.point_at(key);
@@ -256,7 +257,11 @@ impl Subjects {
             // What is asked of the core for these, `step` asks at once.
             Event::NeedBuffer { .. } | Event::Written { .. } | Event::Done { .. } => {}
             Event::Closed { key, .. } => {
-                drop(table.get(key.index()).map(RefCell::take));
+                let callback = table.get(key.index()).map(RefCell::take);
+                if let Some(Callback::Ready(gate)) = &callback {
+                    gate.open(inner, Readiness::READ | Readiness::WRITE);
+                }
+                drop(callback);
                 if let Some(on_close) = inner.callbacks.take_on_close(key.index()) {
                     on_close(self.tcp.0.point_at(key));
                 }

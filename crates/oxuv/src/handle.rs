@@ -10,7 +10,7 @@ use oxuv_core::{Key, Kind};
 
 use crate::callbacks::Callback;
 use crate::loop_::Core;
-use crate::{LoopRef, Result};
+use crate::{Errno, LoopRef, Result};
 
 /// A handle of any kind; [`Timer`](crate::Timer), [`Tcp`](crate::Tcp) and the others deref to it.
 #[doc(alias = "uv_handle_t")]
@@ -62,6 +62,12 @@ impl Handle {
 
     pub(crate) fn key(&self) -> Key {
         self.key
+    }
+
+    /// EALREADY for a handle that tasks have: with a closure in their place they would wait for ever.
+    pub(crate) fn check_no_tasks(&self) -> Result<()> {
+        let are_tasks = self.owner.0.callbacks.are_tasks(self.key.index()) && !self.is_closing();
+        if are_tasks { Err(Errno::EALREADY) } else { Ok(()) }
     }
 
     pub(crate) fn set_callback(&self, callback: Callback) {

@@ -36,8 +36,8 @@ macro_rules! is_a_stream {
             /// The end of the stream is the error EOF. After any other error the connection is neither readable nor writable.
             ///
             /// # Errors
-            /// EINVAL when closing, EALREADY when it is reading, ENOTCONN when it is not connected or has failed; EEXIST when a
-            /// [`Poll`]($crate::Poll) of this loop waits for its descriptor.
+            /// EINVAL when closing, EALREADY when it is reading or [tasks]($crate::net) have it, ENOTCONN when it is not connected or
+            /// has failed; EEXIST when a [`Poll`]($crate::Poll) of this loop waits for its descriptor.
             #[doc(alias = "uv_read_start")]
             pub fn read_start(
                 &self,
@@ -173,13 +173,15 @@ macro_rules! listens {
             /// (EMFILE, ENFILE; more may come later), or when the listening socket has failed (there will be no more).
             ///
             /// # Errors
-            /// EINVAL when closing or connected, EADDRINUSE; what making a socket fails with if there is none.
+            /// EINVAL when closing or connected, EALREADY when [tasks]($crate::net) have it, EADDRINUSE; what making a socket fails with
+            /// if there is none.
             #[doc(alias = "uv_listen")]
             pub fn listen(
                 &self,
                 backlog: i32,
                 callback: impl FnMut(&$kind, $crate::Result<()>) + 'static,
             ) -> $crate::Result<()> {
+                self.check_no_tasks()?;
                 self.with(|core, key| core.listen(key, backlog))?;
                 $crate::stream::on_connection(self, callback);
                 Ok(())
@@ -210,6 +212,7 @@ pub(crate) use listens;
 
 /// Reads, and calls `callback` with what has come.
 pub(crate) fn read_start<S: Stream>(stream: &S, mut callback: impl FnMut(&S, Result<&[u8]>) + 'static) -> Result<()> {
+    stream.check_no_tasks()?;
     stream.with(|core, key| core.read_start(key))?;
     let callback = move |subjects: &mut Subjects, key, read: &Result<&[u8]>| callback(S::subject(subjects, key), *read);
     stream.set_callback(Callback::Read(Box::new(callback)));

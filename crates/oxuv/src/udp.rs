@@ -256,10 +256,11 @@ impl Udp {
     /// rest is dropped when the closure stops receiving or closes the handle.
     ///
     /// # Errors
-    /// EINVAL when closing, EALREADY when it is receiving; EEXIST when a [`Poll`](crate::Poll) of this loop waits for its
-    /// descriptor; as [`Udp::bind`].
+    /// EINVAL when closing, EALREADY when it is receiving or [tasks](crate::net::UdpSocket) have it; EEXIST when a
+    /// [`Poll`](crate::Poll) of this loop waits for its descriptor; as [`Udp::bind`].
     #[doc(alias = "uv_udp_recv_start")]
     pub fn receive_start(&self, callback: impl FnMut(&Udp, Result<Datagram<'_>>) + 'static) -> Result<()> {
+        self.check_no_tasks()?;
         self.with(|core, key| core.udp_receive_start(key))?;
         self.set_callback(Callback::Receive(Box::new(callback)));
         Ok(())

@@ -11,9 +11,10 @@ use std::task::{Context, Poll, ready};
 use super::Gate;
 use super::address::{ToSocketAddrs, try_each};
 use super::traits::stream_type;
+use crate::callbacks::Callback;
 use crate::loop_::Inner;
 use crate::task::{Ticket, answer, here};
-use crate::{Errno, Keepalive, Result, Tcp};
+use crate::{Errno, Handle, Keepalive, Result, Tcp};
 
 stream_type! {
     /// A TCP connection. Dropping it closes it; see [`net`](crate::net). Several tasks may wait for [the
@@ -91,7 +92,7 @@ impl TcpStream {
 }
 
 /// How many connections wait for being taken, as the standard library has it.
-pub(super) const BACKLOG: i32 = 128;
+const BACKLOG: i32 = 128;
 
 /// Listens for TCP connections. Dropping it ends that. Several tasks may [wait](crate::net#several-tasks-at-one-end) for them.
 pub struct TcpListener {
@@ -134,9 +135,7 @@ impl TcpListener {
     }
 
     fn listen(handle: &Tcp) -> Result<TcpListener> {
-        let gate = Rc::new(Gate::default());
-        let tells = Rc::clone(&gate);
-        handle.listen(BACKLOG, move |handle, result| tells.connection(&handle.owner().0, result))?;
+        let gate = Gate::listening(handle)?;
         Ok(TcpListener { handle: handle.clone(), gate })
     }
 
@@ -195,8 +194,17 @@ impl TcpListener {
 }
 
 impl Gate {
+    /// Has a handle listen, for tasks.
+    pub(super) fn listening(handle: &Handle) -> Result<Rc<Gate>> {
+        handle.check_no_tasks()?;
+        handle.with(|core, key| core.listen(key, BACKLOG))?;
+        let gate = Rc::new(Gate::default());
+        handle.set_callback(Callback::Ready(Rc::clone(&gate)));
+        Ok(gate)
+    }
+
     /// A listener was told of a connection, or of an error.
-    pub(super) fn connection(&self, inner: &Inner, result: Result<()>) {
+    pub(crate) fn connection(&self, inner: &Inner, result: Result<()>) {
         self.failed.set(result.err());
         self.reader.open(inner);
     }

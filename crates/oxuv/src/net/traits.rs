@@ -233,6 +233,8 @@ macro_rules! stream_type {
 
             /// Takes over a connected handle, with whose closures nothing happens any more. It is closed with the stream.
             pub fn from_handle(handle: $crate::$handle) -> $stream {
+                // What its closure would have heard is the tasks'. Of one that is closed, they hear that.
+                let _ = handle.read_stop();
                 $stream::of(handle, true)
             }
 

@@ -50,8 +50,10 @@ impl UdpSocket {
         })
     }
 
-    /// Takes over a handle that does not receive. It is closed with the socket.
+    /// Takes over a handle, with whose closure nothing happens any more. It is closed with the socket.
     pub fn from_handle(handle: Udp) -> UdpSocket {
+        // What its closure would have heard is the tasks'. Of one that is closed, they hear that.
+        let _ = handle.receive_stop();
         let gate = Rc::new(Gate::default());
         gate.reader.is_open.set(true);
         handle.set_callback(Callback::Ready(Rc::clone(&gate)));

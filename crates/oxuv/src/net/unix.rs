@@ -8,7 +8,6 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use super::Gate;
-use super::tcp::BACKLOG;
 use super::traits::stream_type;
 use crate::task::{Ticket, answer, here};
 use crate::{Errno, Pipe, PipeName, Result};
@@ -90,9 +89,7 @@ impl UnixListener {
     }
 
     fn listen(handle: &Pipe) -> Result<UnixListener> {
-        let gate = Rc::new(Gate::default());
-        let tells = Rc::clone(&gate);
-        handle.listen(BACKLOG, move |handle, result| tells.connection(&handle.owner().0, result))?;
+        let gate = Gate::listening(handle)?;
         Ok(UnixListener { handle: handle.clone(), gate })
     }
 
