@@ -36,7 +36,7 @@ impl UdpSocket {
     /// Cancel safety: if this is dropped, there is no socket.
     ///
     /// # Errors
-    /// EADDRINUSE, EADDRNOTAVAIL, EACCES; those of [`lookup_host`].
+    /// EADDRINUSE, EADDRNOTAVAIL, EACCES; those of [`lookup_host`](super::lookup_host).
     ///
     /// # Panics
     /// When no loop runs on this thread.
