@@ -106,8 +106,8 @@ pub struct uv_process_options_t {
 /// the poll phase. In any case the handle can be closed, but it need not be if this fails: the loop does not know it then.
 ///
 /// What keeps the program from running: UV_ENOENT, UV_EACCES, UV_EPERM and others, UV_EBADF for a descriptor. The pipes are
-/// connected nonetheless, to nobody. UV_EINVAL without a file, arguments or a loop, for unknown flags, for a pipe that is none or closing, and for a
-/// handle without a descriptor; UV_EBUSY for a pipe that has one; UV_EAGAIN, UV_EMFILE, UV_ENOMEM.
+/// connected nonetheless, to nobody. UV_EINVAL without a file, arguments or a loop, for unknown flags, for a pipe that is
+/// none or closing, and for a handle without a descriptor; UV_EBUSY for a pipe that has one; UV_EAGAIN, UV_EMFILE, UV_ENOMEM.
 ///
 /// # Safety
 /// `loop_` was initialised; `process` points to memory for a process handle, which holds no open handle. The options and

@@ -1,4 +1,5 @@
-//! Readiness of streams and of UDP handles, for a front that reads, writes and receives when its user comes to it, and not when the loop does.
+//! Readiness of streams and of UDP handles, for a front that reads, writes and receives when its user comes to it, and not when the
+//! loop does.
 
 use std::net::{IpAddr, Ipv4Addr};
 

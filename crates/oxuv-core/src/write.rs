@@ -128,8 +128,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                     self.requests += 1;
                     Ok(Progress::Sent(buffers))
                 }
-                Ok(sent) => self.note_sent(Begun { key, state, user, total }, buffers, keep, sent),
-                Err(error) => self.note_failure(Begun { key, state, user, total }, buffers, keep, error),
+                tried => self.note(Begun { key, state, user, total }, buffers, keep, tried),
             };
         }
         self.write_otherwise(key, user, buffers, keep)
@@ -153,62 +152,47 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         let begun = Begun { key, state, user, total };
         let stream = &mut self.streams[state];
-        match &stream.fd {
-            Some(fd) if stream.sends_at_once() => {
-                match send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()) {
-                    Ok(sent) => self.note_sent(begun, buffers, keep, sent),
-                    Err(error) => self.note_failure(begun, buffers, keep, error),
+        let tried = match &stream.fd {
+            Some(fd) if stream.sends_at_once() => send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()),
+            _ => Err(Errno::EAGAIN),
+        };
+        self.note(begun, buffers, keep, tried)
+    }
+
+    /// Notes how much of a write was sent by its call: nothing for now if that is EAGAIN, nothing for ever with another error.
+    #[inline(never)]
+    fn note<T: Buffers>(
+        &mut self,
+        begun: Begun<U>,
+        buffers: T,
+        keep: impl FnOnce(T) -> B,
+        tried: Result<usize>,
+    ) -> Result<Progress<T>, Refused<T>> {
+        let Begun { key, state, user, total } = begun;
+        let stream = &mut self.streams[state];
+        let progress = match tried {
+            Ok(sent) if sent >= total => {
+                if stream.ended() == 0 {
+                    stream.put_sent(user);
+                } else {
+                    self.writes.push_back(&mut stream.done, Write::ended(user, Ok(()), 0));
                 }
+                Progress::Sent(buffers)
             }
-            _ => self.note_sent(begun, buffers, keep, 0),
-        }
-    }
-
-    /// Notes how much of a write was sent by its call.
-    #[inline(never)]
-    fn note_sent<T: Buffers>(
-        &mut self,
-        begun: Begun<U>,
-        buffers: T,
-        keep: impl FnOnce(T) -> B,
-        sent: usize,
-    ) -> Result<Progress<T>, Refused<T>> {
-        let Begun { key, state, user, total } = begun;
-        if sent < total || !self.streams[state].sends_at_once() {
-            self.queue(key.index, state, Write::new(user, keep(buffers), sent, total, None));
-            return Ok(Progress::Kept);
-        }
-        let stream = &mut self.streams[state];
-        if stream.ended() == 0 {
-            stream.put_sent(user);
-        } else {
-            self.writes.push_back(&mut stream.done, Write::ended(user, Ok(()), 0));
-        }
+            Ok(_) | Err(Errno::EAGAIN) => {
+                let sent = tried.unwrap_or(0);
+                self.queue(key.index, state, Write::new(user, keep(buffers), sent, total, None));
+                return Ok(Progress::Kept);
+            }
+            Err(error) => {
+                stream.queued = total;
+                self.writes.push_back(&mut stream.done, Write::ended(user, Err(error), total));
+                Progress::Failed(buffers)
+            }
+        };
         self.pending.feed(stream, key, state);
         self.requests += 1;
-        Ok(Progress::Sent(buffers))
-    }
-
-    /// Notes that nothing of a write could be sent by its call, for now or for ever.
-    #[inline(never)]
-    fn note_failure<T: Buffers>(
-        &mut self,
-        begun: Begun<U>,
-        buffers: T,
-        keep: impl FnOnce(T) -> B,
-        error: Errno,
-    ) -> Result<Progress<T>, Refused<T>> {
-        let Begun { key, state, user, total } = begun;
-        if error == Errno::EAGAIN {
-            self.queue(key.index, state, Write::new(user, keep(buffers), 0, total, None));
-            return Ok(Progress::Kept);
-        }
-        let stream = &mut self.streams[state];
-        stream.queued = total;
-        self.writes.push_back(&mut stream.done, Write::ended(user, Err(error), total));
-        self.pending.feed(stream, key, state);
-        self.requests += 1;
-        Ok(Progress::Failed(buffers))
+        Ok(progress)
     }
 
     /// Everything that a write may be refused for.
@@ -254,18 +238,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(always)] // Its result would go through memory.
     pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
         self.flush_writes();
-        let (state, stream) = find_mut(&mut self.streams, &self.slots, &self.step, key).ok_or(Errno::EINVAL)?;
+        let (_, stream) = find_mut(&mut self.streams, &self.slots, &self.step, key).ok_or(Errno::EINVAL)?;
         if size(buffers).is_some()
             && let Some(fd) = stream.idle_socket()
         {
             return send(&mut self.kernel, fd, Medium::Socket, buffers, Place::default());
         }
-        self.try_write_otherwise(state, buffers)
+        self.try_write_otherwise(key, buffers)
     }
 
     /// As [`Core::try_write`], to a stream that is not idle.
     #[inline(never)]
-    fn try_write_otherwise(&mut self, state: u32, buffers: &impl Buffers) -> Result<usize> {
+    fn try_write_otherwise(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
+        // A key of nobody finds a state that was freed.
+        let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
         let stream = &mut self.streams[state];
         if stream.queued != 0 || stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::EAGAIN);

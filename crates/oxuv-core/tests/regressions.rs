@@ -295,3 +295,21 @@ fn a_look_that_is_due_in_the_pass_that_its_handle_is_closed_in_is_none_also_whil
     }
     assert!(overtaken > 0, "in some, the second look comes before the first");
 }
+
+#[test]
+fn a_key_of_nobody_is_not_that_of_the_stream_last_worked_on_which_is_gone() {
+    let (sim, mut core) = new(1, Faults::none());
+    let (key, peer) = stream(&sim, &mut core);
+    core.read_start(key).unwrap();
+    peer.send(&sim, b"x").unwrap();
+    core.begin(Mode::Default);
+    assert!(matches!(core.next(), Some(Event::NeedBuffer { .. })));
+    read(&mut core, key).unwrap();
+    core.close(key).unwrap();
+    assert!(matches!(core.next(), Some(Event::Closed { .. })));
+    assert_eq!(core.next(), None);
+    assert_eq!(core.end(), Ok(false));
+    for nobody in [key, Key::default()] {
+        assert_eq!(core.try_write(nobody, &One(b"x")), Err(Errno::EINVAL));
+    }
+}
