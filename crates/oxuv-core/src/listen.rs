@@ -75,6 +75,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let Some(fd) = stream.accepted.take() else {
             return self.accept_received(listener, client);
         };
+        let as_listener = stream.flags & StreamFlags::TCP;
         if !stream.watch.wanted.contains(Readiness::READ) {
             self.want(listener, Readiness::READ);
         }
@@ -83,7 +84,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.prepare_descriptor(client, &fd)?;
         self.put_descriptor(client, fd, Medium::Socket);
-        self.streams[state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        self.streams[state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE | as_listener;
         Ok(())
     }
 

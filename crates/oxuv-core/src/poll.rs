@@ -392,18 +392,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         None
     }
 
-    /// The batch under way is another's: in a child, its parent's.
+    /// Forgets what is left of the batch: what is still ready, the next wait says again.
     pub(crate) fn forget_batch(&mut self) {
+        for nth in self.poll.at..self.poll.len {
+            let Ready { token, .. } = self.kernel.ready(nth);
+            self.tell_again(Key::from_u64(token));
+        }
         (self.poll.at, self.poll.len) = (0, 0);
     }
 
-    /// Forgets the batch: what is still ready, the next wait says again.
+    /// As [`Core::forget_batch`], with all that goes on with it.
     pub(crate) fn abandon_poll(&mut self) {
         // A wake-up among them is not said again.
         self.mailbox.abandon(self.poll.at < self.poll.len);
         self.poll.care = Care::Look;
         self.abandon_signals();
-        (self.poll.at, self.poll.len) = (0, 0);
+        self.forget_batch();
         self.counts.add(std::mem::take(&mut self.poll.events));
     }
 }

@@ -4,7 +4,7 @@ use std::io::IoSlice;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, Medium, Readiness};
+use crate::kernel::{Kernel, Medium};
 use crate::slots::{Slot, flag};
 use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags, find_mut};
 use crate::{Buffers, Core, Event, Key};
@@ -217,7 +217,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.queued += write.left;
         self.writes.push_back(&mut stream.writes, write);
         // While connecting, this is what is wanted anyway.
-        self.want(index, Readiness::WRITE);
+        self.want_room(index, state);
         if goes_on {
             self.send_queued(index);
         }
@@ -363,7 +363,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if failed {
             self.unwant_writing(index);
         } else if waits {
-            self.want(index, Readiness::WRITE);
+            self.want_room(index, state);
         }
     }
 
