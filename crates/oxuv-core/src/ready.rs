@@ -23,6 +23,9 @@ use crate::{Buffers, Core, Event, Key, Kind};
 /// What can be waited for.
 const BOTH: Readiness = Readiness::READ.union(Readiness::WRITE);
 
+/// A stream of which the loop itself waits for something.
+const ELSEWISE: StreamFlags = StreamFlags::READING.union(StreamFlags::LISTENING).union(StreamFlags::CONNECTING);
+
 /// What the kernel is to tell of a stream by edges: that there is something to read, and whatever makes a short read say nothing.
 const BY_EDGES: Readiness =
     Readiness::READ.union(Readiness::READ_HANG_UP).union(Readiness::PRIORITY).union(Readiness::EDGE);
@@ -36,7 +39,7 @@ impl<F, U> Stream<F, U> {
     /// All that could be read has been.
     #[inline]
     fn note_taken(&mut self) {
-        if self.is_told_by_edges() && !self.awaited.contains(Readiness::READ) {
+        if self.is_told_by_edges() {
             self.kept = Readiness::READ;
         }
     }
@@ -63,17 +66,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let index = self.open_stream(key)?;
         let state = self.slots[index].state;
         let stream = &self.streams[state];
-        if interest.is_empty() || !BOTH.contains(interest) {
-            return Err(Errno::EINVAL);
-        }
-        if stream.is(StreamFlags::READING) {
-            return Err(Errno::EALREADY);
-        }
-        if stream.fd.is_none() || stream.is(StreamFlags::LISTENING) || stream.is(StreamFlags::CONNECTING) {
-            return Err(Errno::ENOTCONN);
-        }
-        if !stream.kept.contains(interest) {
-            self.check_free(stream.watch.number, Some(index))?;
+        if !stream.kept.contains(interest) || stream.flags.intersects(ELSEWISE) || interest.is_empty() {
+            self.check_ready(index, state, interest)?;
             self.want_ready(index, state, interest);
         }
         let stream = &mut self.streams[state];
@@ -81,6 +75,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.awaited |= interest;
         self.set_active(index);
         Ok(())
+    }
+
+    /// Everything that a wait may be refused for.
+    #[inline(never)]
+    fn check_ready(&mut self, index: u32, state: u32, interest: Readiness) -> Result<()> {
+        let stream = &self.streams[state];
+        if interest.is_empty() || !BOTH.contains(interest) {
+            return Err(Errno::EINVAL);
+        }
+        if stream.is(StreamFlags::READING) {
+            return Err(Errno::EALREADY);
+        }
+        if stream.fd.is_none() || stream.flags.intersects(ELSEWISE) {
+            return Err(Errno::ENOTCONN);
+        }
+        self.check_free(stream.watch.number, Some(index))
     }
 
     /// Has the kernel look, and tell of what is waited for: by edges, if that is all that is wanted of the stream.

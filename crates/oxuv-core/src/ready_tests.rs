@@ -205,6 +205,28 @@ fn a_stream_that_tasks_have_read_is_read_by_the_loop_as_any_other() {
     assert_eq!(read(&mut core, key).unwrap(), b"abc");
 }
 
+#[test]
+fn who_has_waited_for_room_costs_no_word_to_the_kernel_later() {
+    let (mut core, sim, key, peer) = connected(14, Faults::none());
+    sim.set_capacity(1);
+    core.wait_ready(key, Readiness::READ).unwrap();
+    while core.try_write(key, &One(b"x")).is_ok() {}
+    core.wait_ready(key, Readiness::WRITE).unwrap();
+    assert_eq!(turn(&mut core), []);
+    peer.receive(&sim, 1).unwrap();
+    assert_eq!(turn(&mut core), [Event::Ready { key, user: 7, readiness: Readiness::WRITE }]);
+    assert_eq!(turn(&mut core), []);
+    sim.take_trace();
+    for _ in 0..3 {
+        peer.send(&sim, b"abc").unwrap();
+        assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+        assert_eq!(turn(&mut core), []);
+        assert_eq!(read(&mut core, key).unwrap(), b"abc");
+        core.wait_ready(key, Readiness::READ).unwrap();
+    }
+    assert_eq!(watches(&sim), []);
+}
+
 /// What a front does with a stream at random, and what it may expect. Bytes are the numbers of their places.
 struct Front {
     core: Streams,
@@ -214,6 +236,8 @@ struct Front {
     /// The loop reads, and nobody waits to.
     is_reading: bool,
     awaited: Readiness,
+    /// The loop's writes that are not reported.
+    queued: usize,
     sent: usize,
     came: usize,
     written: usize,
@@ -227,7 +251,7 @@ impl Front {
         let (core, sim, key, peer) = connected(seed, faults);
         sim.set_capacity(16);
         let awaited = Readiness::empty();
-        Front { core, sim, key, peer, is_reading: false, awaited, sent: 0, came: 0, written: 0, arrived: 0 }
+        Front { core, sim, key, peer, is_reading: false, awaited, queued: 0, sent: 0, came: 0, written: 0, arrived: 0 }
     }
 
     fn wait(&mut self, interest: Readiness) {
@@ -285,6 +309,14 @@ impl Front {
         }
     }
 
+    /// Has the loop write, as long as that takes.
+    fn queue(&mut self, count: usize) {
+        let bytes: Vec<u8> = (self.written..self.written + count).map(|place| place as u8).collect();
+        self.core.write(self.key, 9, One(bytes), |buffers| buffers).unwrap();
+        self.written += count;
+        self.queued += 1;
+    }
+
     fn write(&mut self, count: usize) {
         let bytes: Vec<u8> = (self.written..self.written + count).map(|place| place as u8).collect();
         match self.core.try_write(self.key, &One(&bytes[..])) {
@@ -310,6 +342,7 @@ impl Front {
                     assert!(key == self.key && !readiness.is_empty() && self.awaited.contains(readiness));
                     self.awaited -= readiness;
                 }
+                Some(Event::Written { key, user: 9, result: Ok(()) }) if key == self.key => self.queued -= 1,
                 Some(Event::NeedBuffer { key, user: 7 }) => {
                     assert!(key == self.key && self.is_reading);
                     let mut room = [std::mem::MaybeUninit::uninit(); 4];
@@ -319,7 +352,8 @@ impl Front {
                 Some(event) => panic!("{event:?}"),
                 None => {
                     self.core.end().unwrap();
-                    assert_eq!(self.core.is_active(self.key), !self.awaited.is_empty() || self.is_reading);
+                    let waits = !self.awaited.is_empty() || self.is_reading;
+                    assert_eq!(self.core.is_active(self.key), waits);
                     return;
                 }
             }
@@ -338,6 +372,7 @@ fn readiness_is_told_to_who_waits_and_to_nobody_else_whatever_happens() {
                 0 => front.peer_sends(count),
                 1 => front.peer_receives(count),
                 2 | 3 => front.read(*random.pick(&[1, 4, 64]).unwrap()),
+                4 if random.chance(300) => front.queue(count),
                 4 => front.write(count),
                 5 => front.wait(*random.pick(&[Readiness::READ, Readiness::WRITE]).unwrap()),
                 6 if random.chance(100) => front.read_otherwise(),
@@ -354,6 +389,14 @@ fn readiness_is_told_to_who_waits_and_to_nobody_else_whatever_happens() {
         front.peer_sends(1);
         (0..3).for_each(|_| front.turn());
         assert_eq!(front.awaited, Readiness::empty(), "seed {seed}");
+        while front.arrived < front.written {
+            let before = front.arrived;
+            front.peer_receives(16);
+            front.turn();
+            assert!(front.arrived > before, "seed {seed}: what is queued is sent when there is room");
+        }
+        front.turn();
+        assert_eq!(front.queued, 0, "seed {seed}");
         // And what is there and not waited for keeps nobody awake.
         let timer = front.core.timer_init(1).unwrap();
         front.core.timer_start(timer, 1_000_000_000, 0).unwrap();
