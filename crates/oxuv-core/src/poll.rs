@@ -46,6 +46,11 @@ impl Poll {
     pub(crate) fn has_to_look(&self) -> bool {
         self.care == Care::Look
     }
+
+    /// The batch under way is of no use: what it says has been seen to.
+    pub(crate) fn forget_batch(&mut self) {
+        (self.at, self.len) = (0, 0);
+    }
 }
 
 /// A full batch is followed by another at once, so often in a row.
@@ -398,7 +403,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let Ready { token, .. } = self.kernel.ready(nth);
             self.tell_again(Key::from_u64(token));
         }
-        (self.poll.at, self.poll.len) = (0, 0);
+        self.poll.forget_batch();
     }
 
     /// As [`Core::forget_batch`], with all that goes on with it.

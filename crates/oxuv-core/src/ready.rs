@@ -102,7 +102,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             stream.leave_edges();
             return self.want(index, interest);
         }
-        if !stream.awaited.contains(Readiness::READ) {
+        if !stream.is_told_by_edges() || !stream.awaited.contains(Readiness::READ) {
             stream.watch.be_told_again();
         }
         self.want(index, BY_EDGES);
@@ -344,6 +344,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.is(StreamFlags::TCP) && (stream.awaited | stream.kept).contains(Readiness::READ) {
             // Nobody but tasks wants something of it now.
             stream.watch.wanted = BY_EDGES;
+            stream.watch.be_told_again();
             return self.mark_unsynced(index);
         }
         self.unwant(index, Readiness::WRITE);

@@ -227,6 +227,32 @@ fn who_has_waited_for_room_costs_no_word_to_the_kernel_later() {
     assert_eq!(watches(&sim), []);
 }
 
+#[test]
+fn an_end_is_told_to_each_who_waits() {
+    let (mut core, sim, key, peer) = connected(15, Faults::none());
+    core.wait_ready(key, Readiness::READ).unwrap();
+    turn(&mut core);
+    peer.shutdown(&sim);
+    for _ in 0..3 {
+        assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]), "{:?}", sim.take_trace());
+        assert_eq!(read(&mut core, key), Err(Errno::EOF));
+        core.wait_ready(key, Readiness::READ).unwrap();
+    }
+}
+
+#[test]
+fn who_waits_twice_after_the_end_is_told() {
+    let (mut core, sim, key, peer) = connected(16, Faults::none());
+    core.wait_ready(key, Readiness::READ).unwrap();
+    turn(&mut core);
+    peer.shutdown(&sim);
+    for _ in 0..3 {
+        assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+        core.wait_ready(key, Readiness::READ).unwrap();
+        core.wait_ready(key, Readiness::READ).unwrap();
+    }
+}
+
 /// What a front does with a stream at random, and what it may expect. Bytes are the numbers of their places.
 struct Front {
     core: Streams,

@@ -52,7 +52,7 @@ pub(super) struct Connection {
 }
 
 /// What of a connection makes an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct News {
     came: u64,
     held_back: u64,

@@ -103,7 +103,7 @@ impl World {
         let mut watches = std::mem::take(&mut self.watches);
         for (&fd, watch) in &mut watches {
             let mut readiness = self.readiness(fd) & (watch.interest | Readiness::ERROR | Readiness::HANG_UP);
-            if watch.told.is_some() && watch.told == self.news(fd) {
+            if watch.told == Some(self.news(fd)) {
                 readiness = Readiness::empty();
             }
             watch.is_late = !readiness.is_empty() && !watch.is_late && self.commits(Fault::Late);
@@ -136,15 +136,15 @@ impl World {
         for (&fd, watch) in &mut watches {
             let tells_by_edges = watch.interest.contains(Readiness::EDGE);
             if tells_by_edges && !watch.is_late && self.batch.iter().any(|ready| ready.token == watch.token) {
-                watch.told = self.news(fd);
+                watch.told = Some(self.news(fd));
             }
         }
         self.watches = watches;
     }
 
-    /// What there is of news of a connection.
-    fn news(&self, fd: i32) -> Option<News> {
-        self.connection_of(fd).ok().map(|number| self.connections[number].news())
+    /// What makes the edges of a connection. Of nothing else they are asked for, but of a socket that is not connected yet.
+    fn news(&self, fd: i32) -> News {
+        self.connection_of(fd).map_or(News::default(), |number| self.connections[number].news())
     }
 
     /// Perhaps adds an event that means nothing: for a descriptor that is watched, or was once. Only one that is closed
