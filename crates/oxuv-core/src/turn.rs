@@ -260,11 +260,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             {
                 return Some(event);
             }
-            while begun == Begun::Round || self.begin_pending_round() {
+            let mut has_round = begun == Begun::Round || self.begin_pending_round();
+            while has_round {
                 if let Some(event) = self.next_pending() {
                     return Some(event);
                 }
-                begun = Begun::Nothing;
+                has_round = self.begin_pending_round();
             }
             if !self.has_only_the_wait() {
                 return None;
@@ -282,9 +283,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Then that begins at once. Nobody sees the loop's time until it is read after the wait, so it is not read before.
     #[inline(always)] // As `advance`.
     fn has_only_the_wait(&self) -> bool {
-        self.slots.are_all_empty(&[List::Idle, List::Prepare, List::Check, List::Closing])
+        self.pending.is_empty()
+            && self.slots.are_all_empty(&[List::Idle, List::Prepare, List::Check, List::Closing])
             && self.timers.heap.is_empty()
-            && self.pending.is_empty()
             && self.waits_for_something()
             && self.turn.mode == Mode::Default
             && !self.turn.stop
