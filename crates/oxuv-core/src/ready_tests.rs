@@ -79,8 +79,8 @@ fn an_end_is_ready_and_read_as_one() {
 fn room_is_told_beside_what_is_queued() {
     let (mut core, sim, key, peer) = connected(4, Faults::none());
     sim.set_capacity(4);
-    while core.try_write(key, &One(b"x")).is_ok() {}
-    assert_eq!(core.try_write(key, &One(b"x")), Err(Errno::EAGAIN));
+    while core.try_write(key, One(b"x")).is_ok() {}
+    assert_eq!(core.try_write(key, One(b"x")), Err(Errno::EAGAIN));
     core.wait_ready(key, Readiness::WRITE).unwrap();
     core.write(key, 9, One(b"queued for long".to_vec()), |buffers| buffers).unwrap();
     assert_eq!(turn(&mut core), []);
@@ -345,7 +345,7 @@ impl Front {
 
     fn write(&mut self, count: usize) {
         let bytes: Vec<u8> = (self.written..self.written + count).map(|place| place as u8).collect();
-        match self.core.try_write(self.key, &One(&bytes[..])) {
+        match self.core.try_write(self.key, One(&bytes[..])) {
             Ok(count) => self.written += count,
             Err(error) => {
                 assert_eq!(error, Errno::EAGAIN);

@@ -523,7 +523,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if special != PLAIN {
             self.forget_special(special);
         }
-        self.spent = buffers;
+        self.put_spent(buffers);
         self.requests -= 1;
         Some((user, result))
     }
