@@ -78,23 +78,31 @@ impl<J: Job> Linux<J> {
         match self.jobs.rest(may_be_brief) {
             Rest::Long => return self.wait_now(timeout),
             Rest::Found => self.wait_now(Some(0))?,
-            Rest::Briefly => {
-                let deadline = timeout.map(|timeout| clock::now().saturating_add(timeout));
-                self.wait_now(Some(MOMENT))?;
+            Rest::Briefly(moment) => {
+                let begun = clock::now();
+                self.wait_now(Some(timeout.map_or(moment, |timeout| timeout.min(moment))))?;
+                let waited = clock::now().saturating_sub(begun);
                 if !self.events.is_empty() {
+                    if self.is_woken() {
+                        self.jobs.woken_after(waited);
+                    }
                     return Ok(());
                 }
                 if self.jobs.rest_on() == Rest::Long {
-                    return self.wait_now(deadline.map(|deadline| deadline.saturating_sub(clock::now())));
+                    return self.wait_now(timeout.map(|timeout| timeout.saturating_sub(waited)));
                 }
             }
         }
         // What nobody has said, or the end of a run, before which jobs had come back. Behind a full batch it is said by the next.
-        let is_said = self.events.iter().any(|event| event.data.u64() == WAKE);
-        if !is_said && self.events.len() < BATCH {
+        if !self.is_woken() && self.events.len() < BATCH {
             self.events.push(Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) });
         }
         Ok(())
+    }
+
+    /// Whether the wait has told of the loop's waker.
+    fn is_woken(&self) -> bool {
+        self.events.iter().any(|event| event.data.u64() == WAKE)
     }
 
     /// Here, and in [`RingJobs`](crate::ring::RingJobs), it is decided who does an operation on files.
