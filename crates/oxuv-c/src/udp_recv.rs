@@ -82,6 +82,7 @@ pub unsafe extern "C-unwind" fn uv_udp_using_recvmmsg(udp: *const uv_udp_t) -> c
 ///
 /// # Safety
 /// The core has just told so of `udp`, whose key this is.
+#[inline(never)] // Its caller is for all that happens.
 pub(crate) unsafe fn receive_all(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
     // SAFETY: says the caller, and then the core. The loop is one that runs; if a callback has closed it, that is all.
     unsafe {

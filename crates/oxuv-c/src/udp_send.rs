@@ -98,6 +98,7 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
 ///
 /// # Safety
 /// The core of `loop_` has just told so of `req`.
+#[inline(never)] // Its caller is for all that happens.
 pub(crate) unsafe fn all_sent(loop_: *mut uv_loop_t, req: *mut uv_udp_send_t, status: c_int) {
     // SAFETY: says the caller. The loop is one that runs; if the callback has closed it, that is all.
     unsafe {
