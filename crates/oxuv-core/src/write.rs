@@ -4,6 +4,7 @@ use std::io::IoSlice;
 
 use oxuv_os::{Errno, Result};
 
+use crate::buffers::are_given_back;
 use crate::kernel::{Kernel, Medium, Readiness};
 use crate::slots::{Slot, flag};
 use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags, find_mut};
@@ -223,7 +224,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call.
+    /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call, or if there is
+    /// nothing to drop of what is kept.
     #[inline]
     pub fn take_buffers(&mut self) -> Option<B> {
         // Mostly there is none, and that needs no more than a look.
@@ -430,7 +432,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
         // What nobody has taken is dropped. Mostly there is none, and that needs no more than a look.
-        if self.spent.is_some() {
+        if are_given_back::<B>() && self.spent.is_some() {
             self.spent = None;
         }
         self.requests -= 1;
@@ -442,7 +444,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let stream = &mut self.streams[state];
         let Write { user, result, left, buffers, .. } = self.writes.pop_front(&mut stream.done)?;
         stream.queued -= left;
-        self.spent = buffers;
+        if are_given_back::<B>() {
+            self.spent = buffers;
+        }
         self.requests -= 1;
         Some(Event::Written { key, user, result })
     }
