@@ -493,7 +493,8 @@ impl<U: Copy + Default> Slots<U> {
         if index < SENTINELS {
             return None;
         }
-        self.cursors[walk as usize] = self[index].links[walk.set()].next;
+        // It is there; `get` takes an instruction less than an index, and so do callbacks that are run in every turn.
+        self.cursors[walk as usize] = self.slots.get(index as usize)?.links[walk.set()].next;
         Some(index)
     }
 
