@@ -246,7 +246,8 @@ unsafe fn read_all(loop_: *mut uv_loop_t, run: u32, mut key: u64, mut stream: *m
                 return;
             }
             let core = &mut *(*loop_).core;
-            let Some((next, User(memory))) = guard(|| core.next_to_read(run)) else { return };
+            let next = guard(|| core.next_to_read(run).or_else(|| core.next_to_read_on(run)));
+            let Some((next, User(memory))) = next else { return };
             (key, stream) = (next.to_u64(), memory.cast());
         }
     }
