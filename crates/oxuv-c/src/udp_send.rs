@@ -61,6 +61,9 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
     addr: *const sockaddr,
     cb: uv_udp_send_cb,
 ) -> c_int {
+    if bufs.is_null() {
+        return Errno::EINVAL.code();
+    }
     // SAFETY: the same is asked of our caller.
     unsafe {
         let to = match destination(addr) {
@@ -68,7 +71,7 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
             Err(error) => return error.code(),
         };
         match nbufs {
-            1 if !bufs.is_null() => send_one(req, udp, *bufs, to, cb),
+            1 => send_one(req, udp, *bufs, to, cb),
             _ => send_many(req, udp, bufs, nbufs, to, cb),
         }
     }
