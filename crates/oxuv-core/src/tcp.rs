@@ -14,6 +14,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// ENOMEM.
     #[doc(alias = "uv_tcp_init")]
+    #[inline]
     pub fn tcp_init(&mut self, user: U) -> Result<Key> {
         self.stream_init(Kind::Tcp, user)
     }

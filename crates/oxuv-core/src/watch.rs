@@ -72,6 +72,13 @@ impl Watches {
     #[inline]
     pub(crate) fn reserve(&mut self, handles: usize) -> Result<()> {
         // Those closed since the last sync are in the lists, too, so this is about what is added to them.
+        let has_room = |list: &Vec<Key>| list.capacity() - list.len() >= handles;
+        let have_room = has_room(&self.unsynced) && has_room(&self.retries) && has_room(&self.failed);
+        if have_room { Ok(()) } else { self.grow_lists(handles) }
+    }
+
+    #[cold]
+    fn grow_lists(&mut self, handles: usize) -> Result<()> {
         self.unsynced.try_reserve(handles)?;
         self.retries.try_reserve(handles)?;
         self.failed.try_reserve(handles)?;

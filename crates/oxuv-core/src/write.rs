@@ -4,6 +4,7 @@ use std::io::IoSlice;
 
 use oxuv_os::{Errno, Result};
 
+use crate::buffers::are_given_back;
 use crate::kernel::{Kernel, Medium};
 use crate::slots::{Slot, flag};
 use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags, find_mut};
@@ -228,7 +229,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call.
+    /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call, or if there is
+    /// nothing to drop of what is kept.
     #[inline]
     pub fn take_buffers(&mut self) -> Option<B> {
         // Mostly there is none, and that needs no more than a look.
@@ -433,7 +435,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Keeps what was kept of a write that is told of now, for [`Core::take_buffers`].
     #[inline(always)] // It is a move.
     pub(crate) fn put_spent(&mut self, buffers: Option<B>) {
-        (self.has_spent, self.spent) = (buffers.is_some(), buffers);
+        if are_given_back::<B>() {
+            (self.has_spent, self.spent) = (buffers.is_some(), buffers);
+        }
     }
 
     /// Reports the write that ended first.
@@ -448,7 +452,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
         // What nobody has taken is dropped. Mostly there is none.
-        if self.has_spent {
+        if are_given_back::<B>() && self.has_spent {
             drop(self.take_spent());
         }
         self.requests -= 1;
