@@ -32,7 +32,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.slots.unlink::<PHASE>(index);
         match kind {
-            Kind::Timer => self.timers.remove(state),
+            Kind::Timer => drop(self.timers.timers.remove(state)),
             Kind::Async => self.mailbox.remove(state),
             Kind::Tcp | Kind::Pipe | Kind::Tty => drop(self.streams.remove(state)),
             Kind::Udp => drop(self.udps.remove(state)),

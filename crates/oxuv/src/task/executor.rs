@@ -81,7 +81,7 @@ struct Current {
 
 impl Default for Current {
     fn default() -> Self {
-        Current { id: Id { index: MAIN, number: 0 }, data: ptr::null(), vtable: ptr::null() }
+        Current { id: Id::NOBODY, data: ptr::null(), vtable: ptr::null() }
     }
 }
 
@@ -319,7 +319,7 @@ impl Tasks {
         while self.left.get() > 0 {
             let next = self.queue.borrow_mut().pop_front();
             let Some(id) = next else {
-                self.is_running.set(false);
+                self.rest(inner);
                 return;
             };
             self.left.set(self.left.get() - 1);
@@ -342,10 +342,24 @@ impl Tasks {
     /// Nobody is at work on the queue any more. What is left in it is for the next phase.
     #[inline]
     pub(super) fn leave(&self, inner: &Inner) {
-        self.is_running.set(false);
+        self.rest(inner);
         if self.has_some_to_run() {
             self.have_it_worked_off(inner);
         }
+    }
+
+    /// No task runs any more, for now.
+    #[inline]
+    fn rest(&self, inner: &Inner) {
+        self.is_running.set(false);
+        // It fails only for a loop that is gone.
+        let _ = inner.alarms.catch_up(inner);
+    }
+
+    /// True while the queue is worked off.
+    #[inline]
+    pub(crate) fn are_running(&self) -> bool {
+        self.is_running.get()
     }
 
     #[inline]
@@ -468,7 +482,7 @@ impl Tasks {
 
     /// The task that is being polled, if the waker of this context is the one that it was given. Some tasks poll futures with others.
     #[inline]
-    pub(super) fn of_context(&self, context: &Context<'_>) -> Option<Id> {
+    pub(crate) fn of_context(&self, context: &Context<'_>) -> Option<Id> {
         let (waker, current) = (context.waker(), self.current.get());
         (waker.data() == current.data && ptr::eq(waker.vtable(), current.vtable)).then_some(current.id)
     }
@@ -488,6 +502,14 @@ impl Tasks {
 
     pub(crate) fn is_observed(&self) -> bool {
         self.is_observed.get()
+    }
+
+    /// Where a task that has not ended is from.
+    pub(super) fn site(&self, id: Id) -> Option<Site> {
+        if id.index == MAIN {
+            return self.main.borrow().as_ref().filter(|main| main.wakeup.id == id).map(|main| main.site);
+        }
+        self.slab.borrow().get(id.index as usize).filter(|task| task.number == id.number).map(|task| task.site)
     }
 
     pub(crate) fn has_unfinished(&self) -> bool {

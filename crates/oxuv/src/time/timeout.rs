@@ -7,7 +7,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use super::{Clock, Instant, Sleep, sleep_on};
+use super::{Clock, Instant, Sleep, sleep, sleep_on};
 use crate::task::here;
 
 /// The time is over.
@@ -50,8 +50,7 @@ impl From<Elapsed> for io::Error {
 /// When no loop runs on this thread.
 #[track_caller]
 pub fn timeout<F: Future>(time: Duration, future: F) -> impl Future<Output = Result<F::Output, Elapsed>> {
-    let owner = here::current();
-    within(owner.sleep(time), future)
+    within(sleep(time), future)
 }
 
 /// As [`timeout`], until a point in time.
@@ -60,7 +59,7 @@ pub fn timeout<F: Future>(time: Duration, future: F) -> impl Future<Output = Res
 /// When no loop runs on this thread.
 #[track_caller]
 pub fn timeout_at<F: Future>(deadline: Instant, future: F) -> impl Future<Output = Result<F::Output, Elapsed>> {
-    within(Sleep::new(&here::current(), Clock::Monotonic, deadline), future)
+    within(Sleep::new(here::current(), Clock::Monotonic, deadline), future)
 }
 
 /// As [`timeout`], by this clock.
