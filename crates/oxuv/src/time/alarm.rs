@@ -70,14 +70,23 @@ impl Alarms {
         Ok(())
     }
 
-    /// Whether it is time, for the task of this context.
+    /// Whether it is time, for the task of this context: then the number is given back.
     #[inline]
     fn poll(&self, inner: &Inner, number: u32, context: &Context<'_>) -> Poll<()> {
         let task = inner.tasks.of_context(context);
-        match self.deadlines.borrow_mut().waiting(number) {
-            None => return Poll::Ready(()),
-            Some(whom) if whom.is(task, context) => return Poll::Pending,
-            Some(_) => {}
+        if self.is_over.get() {
+            return Poll::Ready(());
+        }
+        {
+            let mut deadlines = self.deadlines.borrow_mut();
+            let Some(whom) = deadlines.waiting(number) else {
+                // It was taken out to be woken: this is nobody.
+                deadlines.remove(number);
+                return Poll::Ready(());
+            };
+            if whom.is(task, context) {
+                return Poll::Pending;
+            }
         }
         // To make one may be foreign code, as may be to drop one.
         let mut whom = Whom::new(task, context);

@@ -206,7 +206,7 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         if let Some(alarm) = &self.alarm {
             ready!(alarm.poll(&self.owner, context));
-            self.stop();
+            self.alarm = None;
             return Poll::Ready(());
         }
         if self.is_elapsed() {
