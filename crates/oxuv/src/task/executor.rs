@@ -16,9 +16,10 @@ use std::pin::Pin;
 use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, RawWakerVTable, Waker};
+use std::task::{Context, Poll, RawWakerVTable, Waker, ready};
 
 use oxuv_core::{Ahead, Key};
+use pin_project_lite::pin_project;
 use slab::Slab;
 
 use super::here::{Site, made_at};
@@ -43,6 +44,26 @@ const EXHAUSTED: usize = 512;
 struct Body {
     future: Pin<Box<dyn Future<Output = ()>>>,
     waker: Waker,
+}
+
+pin_project! {
+    /// What a task has to do, and where its result goes. An `async` block that waited for it would have room for it twice.
+    struct Work<F: Future> {
+        #[pin]
+        future: F,
+        result: Rc<Join<F::Output>>,
+    }
+}
+
+impl<F: Future> Future for Work<F> {
+    type Output = ();
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let work = self.project();
+        work.result.complete(ready!(work.future.poll(context)));
+        Poll::Ready(())
+    }
 }
 
 /// A task that has not ended: what each wake-up and each poll looks at, in one cache line.
@@ -239,11 +260,7 @@ impl Tasks {
         let wakeup = self.new_wakeup(entry.key() as u32, time(lp));
         let (id, waker) = (wakeup.id, Waker::from(Arc::clone(&wakeup)));
         let join = Rc::new(Join::new(wakeup));
-        let result = Rc::clone(&join);
-        let future = Box::pin(async move {
-            let output = future.await;
-            result.complete(output);
-        });
+        let future = Box::pin(Work { future, result: Rc::clone(&join) });
         entry.insert(Task {
             number: id.number,
             is_queued: true,
