@@ -223,7 +223,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let stream = &mut self.streams[state];
         stream.kept = Readiness::empty();
         if stream.awaited.is_empty() {
-            // Who comes for it has the kernel look again.
+            // Who comes for it has the kernel look again: where a short read says nothing, whatever has been read by then.
+            if readiness != Readiness::READ {
+                stream.watch.wanted = Readiness::empty();
+            }
             return None;
         }
         stream.awaited = Readiness::empty();

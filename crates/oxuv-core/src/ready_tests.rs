@@ -253,6 +253,22 @@ fn who_waits_twice_after_the_end_is_told() {
     }
 }
 
+#[test]
+fn an_end_that_comes_while_nobody_waits_is_told_to_who_has_read_the_rest() {
+    let (mut core, sim, key, peer) = connected(17, Faults::none());
+    // The loop waits for something all the while.
+    core.async_init(9).unwrap();
+    core.wait_ready(key, Readiness::READ).unwrap();
+    peer.send(&sim, b"last").unwrap();
+    assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+    peer.shutdown(&sim);
+    assert_eq!(turn(&mut core), []);
+    assert_eq!(read(&mut core, key).unwrap(), b"last");
+    core.wait_ready(key, Readiness::READ).unwrap();
+    assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+    assert_eq!(read(&mut core, key), Err(Errno::EOF));
+}
+
 /// What a front does with a stream at random, and what it may expect. Bytes are the numbers of their places.
 struct Front {
     core: Streams,
