@@ -77,6 +77,27 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Ok(())
     }
 
+    /// Nobody waits for the stream's readiness any more, whatever was asked for: it may be read by [`Core::read_start`].
+    ///
+    /// # Errors
+    /// EINVAL for a stale key, or when closing.
+    pub fn wait_no_more(&mut self, key: Key) -> Result<()> {
+        let index = self.open_stream(key)?;
+        let stream = &mut self.streams[self.slots[index].state];
+        let awaited = std::mem::take(&mut stream.awaited);
+        if awaited.is_empty() {
+            return Ok(());
+        }
+        if !stream.is_told_by_edges() {
+            stream.kept |= awaited & Readiness::READ;
+        }
+        if stream.writes.is_empty() {
+            self.unwant_writing(index);
+        }
+        self.set_inactive(index);
+        Ok(())
+    }
+
     /// Everything that a wait may be refused for.
     #[inline(never)]
     fn check_ready(&mut self, index: u32, state: u32, interest: Readiness) -> Result<()> {

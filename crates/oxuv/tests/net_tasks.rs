@@ -356,6 +356,28 @@ fn a_handle_goes_from_callbacks_to_tasks_and_back() {
     assert_eq!(theirs.read(&mut [0; 1]).unwrap(), 0);
 }
 
+#[test]
+fn who_has_dropped_a_read_and_a_write_may_go_on_with_callbacks() {
+    let lp = Loop::new().unwrap();
+    let (ours, theirs) = lp.block_on(async {
+        let (ours, theirs) = pair().await;
+        assert!(poll_once(ours.read(&mut [0; 1])).await.is_pending());
+        while ours.try_write(&[0; 65536]).is_ok() {}
+        assert!(poll_once(ours.write(b"x")).await.is_pending());
+        yield_now().await;
+        (ours.into_handle(), theirs.into_handle())
+    });
+    assert!(!ours.is_active() && !lp.is_alive());
+    theirs.write(b"callback", |_, result| result.unwrap()).unwrap();
+    ours.read_start(|ours, read| {
+        assert_eq!(read.unwrap(), b"callback");
+        ours.close().unwrap();
+    })
+    .unwrap();
+    lp.run(oxuv::Mode::Default).unwrap();
+    assert!(ours.is_closing());
+}
+
 /// What the future comes to, which is there by now.
 async fn in_time<T>(future: impl Future<Output = T>) -> T {
     time::timeout(Duration::from_secs(20), future).await.expect("it waits for what has come")

@@ -54,6 +54,9 @@ impl<H: Stream> Flow<H> {
     pub(crate) fn let_go(&self) -> &H {
         self.is_let_go.set(true);
         self.handle.set_callback(Callback::None);
+        // A read that was dropped has left its wait behind. Of a handle that is closed, there is none.
+        let handle: &Handle = &self.handle;
+        let _ = handle.with(|core, key| core.wait_no_more(key));
         &self.handle
     }
 
