@@ -30,6 +30,17 @@ fn a_sleep_is_never_short_and_exact_to_the_nanosecond() {
 }
 
 #[test]
+fn a_sleep_by_the_boot_clock_that_is_over_before_it_waits_ends() {
+    let lp = Loop::new().unwrap();
+    lp.block_on(async {
+        for nanoseconds in (0..20_000).step_by(20) {
+            let sleep = sleep_on(Clock::Boot, Duration::from_nanos(nanoseconds));
+            timeout(Duration::from_secs(20), sleep).await.expect("its time has come");
+        }
+    });
+}
+
+#[test]
 fn a_sleep_counts_from_its_call() {
     let lp = Loop::new().unwrap();
     lp.block_on(async {

@@ -210,20 +210,23 @@ pub(super) enum Alarm {
 }
 
 impl Alarm {
-    /// Rings at that time of this clock, for the task of this context.
+    /// Rings at that time of this clock, for the task of this context. `None`: it has rung by now.
     #[inline]
-    pub(super) fn start(owner: &LoopRef, clock: Clock, deadline: Instant, context: &mut Context<'_>) -> Result<Alarm> {
+    pub(super) fn start(
+        owner: &LoopRef,
+        clock: Clock,
+        deadline: Instant,
+        context: &mut Context<'_>,
+    ) -> Result<Option<Alarm>> {
         if clock == Clock::Boot
             && let Ok(descriptor) = boot_alarm(owner)
         {
             let alarm = Alarm::Boot(Box::new(descriptor));
             alarm.set(owner, clock, deadline);
-            // It has not rung yet.
-            let _ = alarm.poll(owner, context);
-            return Ok(alarm);
+            return Ok(alarm.poll(owner, context).is_pending().then_some(alarm));
         }
         let whom = Whom::new(owner.0.tasks.of_context(context), context);
-        owner.0.alarms.add(owner, own_time(owner, clock, deadline), whom).map(Alarm::Own)
+        owner.0.alarms.add(owner, own_time(owner, clock, deadline), whom).map(|number| Some(Alarm::Own(number)))
     }
 
     /// Rings at that time, and not at the one that was said before.

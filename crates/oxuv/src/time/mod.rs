@@ -213,11 +213,11 @@ impl Future for Sleep {
             return self.owner.0.tasks.take_share(context);
         }
         match Alarm::start(&self.owner, self.clock, self.deadline, context) {
-            Ok(alarm) => {
+            Ok(Some(alarm)) => {
                 self.alarm = Some(alarm);
                 Poll::Pending
             }
-            Err(_) => Poll::Ready(()),
+            Ok(None) | Err(_) => Poll::Ready(()),
         }
     }
 }
