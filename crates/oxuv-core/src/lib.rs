@@ -90,6 +90,7 @@ mod tty;
 mod turn;
 mod udp;
 mod udp_batch;
+mod udp_queue;
 mod udp_recv;
 mod udp_segments;
 mod udp_send;

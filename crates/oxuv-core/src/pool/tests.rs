@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use oxuv_os::epoll::{Epoll, EventFlags};
+use oxuv_os::epoll::{Epoll, EventFlags, NO_EVENT};
 use oxuv_os::{Errno, Shared};
 
 use super::{Lane, Pool, PoolOf, Ticket};
@@ -246,6 +246,31 @@ fn a_loop_that_goes_takes_its_jobs_with_it() {
 }
 
 #[test]
+fn after_many_quick_jobs_one_that_waits_for_the_end_of_another_does_not_hold_that_up() {
+    let mut core = new_loop(&pool(1));
+    for _ in 0..100 {
+        for user in 0..64 {
+            submit(&mut core, Lane::Work, user, || {});
+        }
+        run(&mut core, Mode::Default);
+    }
+    let gate = Gate::default();
+    submit(&mut core, Lane::Work, 0, || {});
+    let (wait, _begun) = waiter(&gate);
+    submit(&mut core, Lane::Work, 1, wait);
+    for user in 2..64 {
+        submit(&mut core, Lane::Work, user, || {});
+    }
+    let mut done = Vec::new();
+    while done.is_empty() {
+        done = run(&mut core, Mode::Once);
+    }
+    assert_eq!(done, [(0, Ok(()))]);
+    gate.open();
+    assert_eq!(run(&mut core, Mode::Default).len(), 63);
+}
+
+#[test]
 fn shutting_down_runs_what_is_queued_and_the_pool_starts_anew() {
     let pool = pool(2);
     let mut core = new_loop(&pool);
@@ -386,10 +411,9 @@ fn a_run_that_ends_leaves_no_job_untold_to_those_who_watch_the_kernel() {
     }
     let watcher = Epoll::new().unwrap();
     watcher.set(core.kernel().backend_fd(), 0, EventFlags::IN, false).unwrap();
-    let mut events = Vec::with_capacity(1);
     while core.alive() {
-        watcher.wait(&mut events, Some(10_000_000_000)).unwrap();
-        assert_eq!(events.len(), 1, "nobody says that jobs have come back");
+        let count = watcher.wait(&mut [NO_EVENT], Some(10_000_000_000)).unwrap();
+        assert_eq!(count, 1, "nobody says that jobs have come back");
         run(&mut core, Mode::NoWait);
     }
 }
