@@ -30,6 +30,11 @@ pub trait Buffers {
     fn note_sent(&self, _bytes: usize) {}
 }
 
+/// Whether the front is given back what was kept of its writes: not if there is nothing to drop of it.
+pub(crate) const fn are_given_back<B: Buffers>() -> bool {
+    std::mem::needs_drop::<B>()
+}
+
 /// Anything that holds bytes, as one buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct One<T>(pub T);
@@ -67,6 +72,28 @@ impl<T: AsRef<[u8]>> Buffers for Many<&[T]> {
 
     fn get(&self, nth: usize) -> &[u8] {
         self.0[nth].as_ref()
+    }
+}
+
+impl<B: Buffers + ?Sized> Buffers for &B {
+    #[inline]
+    fn count(&self) -> usize {
+        (**self).count()
+    }
+
+    #[inline]
+    fn slices(&self) -> Option<&[IoSlice<'_>]> {
+        (**self).slices()
+    }
+
+    #[inline]
+    fn note_sent(&self, bytes: usize) {
+        (**self).note_sent(bytes);
+    }
+
+    #[inline]
+    fn get(&self, nth: usize) -> &[u8] {
+        (**self).get(nth)
     }
 }
 

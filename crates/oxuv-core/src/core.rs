@@ -21,7 +21,8 @@ use crate::signal::Signals;
 use crate::slab::Slab;
 use crate::slots::{AllHandles, List, Slots};
 use crate::stream::{Extra, Step, Stream};
-use crate::timer::Timers;
+use crate::timer::Timer;
+use crate::timer_queue::TimerQueue;
 use crate::turn::Turn;
 use crate::udp::Udp;
 use crate::udp_send::Special;
@@ -68,7 +69,7 @@ pub struct Core<K: Kernel, U, B> {
     /// `time` is that until here; 0 where there is no grain to speak of.
     next_time: u64,
     grain: NonZeroU64,
-    pub(crate) timers: Timers,
+    pub(crate) timers: TimerQueue<Timer>,
     pub(crate) pending: Pending,
     /// Terminals that were put in a mode. Before the streams, whose descriptors they need when they are dropped.
     pub(crate) terminals: Vec<(Key, Modes)>,
@@ -86,6 +87,8 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) mailbox: Mailbox<K::Waker>,
     /// What was kept of the write or send that was last reported.
     pub(crate) spent: Option<B>,
+    /// It is the last report's, and nobody has taken it.
+    pub(crate) has_spent: bool,
     pub(crate) gathering: Gathering<B>,
     pub(crate) jobs: Jobs<U, K::Job>,
     pub(crate) changes: Changes<K::Fd>,
@@ -117,7 +120,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             time: 0,
             next_time: 0,
             grain,
-            timers: Timers::default(),
+            timers: TimerQueue::default(),
             pending: Pending::default(),
             terminals: Vec::new(),
             streams: Slab::new(),
@@ -132,6 +135,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             watches: Watches::default(),
             mailbox,
             spent: None,
+            has_spent: false,
             gathering: Gathering::default(),
             jobs: Jobs::default(),
             changes: Changes::default(),
@@ -161,17 +165,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.time
     }
 
+    /// The clock as last read, in nanoseconds and not rounded: what is due by it comes in the next pass of timers.
+    #[inline]
+    pub fn last_read(&self) -> u64 {
+        self.now
+    }
+
     /// Reads the clock.
     #[doc(alias = "uv_update_time")]
     #[inline]
     pub fn update_time(&mut self) {
         self.now = self.kernel.now();
-        if self.now < self.next_time {
-            return;
-        }
         if self.grain == NonZeroU64::MIN {
             self.time = self.now;
-        } else {
+        } else if self.now >= self.next_time {
             self.pass_grains();
         }
     }
