@@ -155,6 +155,7 @@ const NAME: usize = 4096 + 256;
 ///
 /// # Safety
 /// `handle` is valid: an event of it has just come from the core of `loop_`.
+#[inline(never)] // Its caller is for all that happens.
 pub(crate) unsafe fn happened(loop_: *mut uv_loop_t, handle: *mut uv_fs_event_t, result: Result<FsEvents>) {
     // SAFETY: the name is copied, since the callback may do anything to the core, and lies here until that returns.
     unsafe {

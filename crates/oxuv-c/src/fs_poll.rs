@@ -108,6 +108,7 @@ pub unsafe extern "C-unwind" fn uv_fs_poll_getpath(
 ///
 /// # Safety
 /// `handle` is valid: an event of it has just come from the core of `loop_`.
+#[inline(never)] // Its caller is for all that happens.
 pub(crate) unsafe fn changed(loop_: *mut uv_loop_t, handle: *mut uv_fs_poll_t, result: Result<()>) {
     // SAFETY: the handle is valid until its callback. Both findings lie here until that returns.
     unsafe {

@@ -72,10 +72,11 @@ pub(crate) unsafe fn with_open<R>(
     // SAFETY: the caller says that the fields have a value. A handle with a key that is not closing has an open loop,
     // which cannot be closed before it.
     unsafe {
-        let key = key(handle);
-        if key == Key::default() || (*handle).flags & CLOSING != 0 {
+        // As one number: of the default key that is 0.
+        if (*handle).key == 0 || (*handle).flags & CLOSING != 0 {
             return Err(Errno::EINVAL);
         }
+        let key = key(handle);
         with_core((*handle).r#loop, |core| call(core, key))
     }
 }

@@ -235,6 +235,7 @@ pub(crate) unsafe fn make_closable(handle: *mut uv_handle_t) {
 
 /// # Safety
 /// `process` is a valid process handle, the last event was about its end, and nothing has happened since.
+#[inline(never)] // Its caller is for all that happens.
 pub(crate) unsafe fn exited(process: *mut uv_process_t, result: Result<Exit>) {
     // SAFETY: the handle is valid; it is not touched after the callback.
     unsafe {

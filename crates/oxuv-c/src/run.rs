@@ -47,13 +47,11 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             Ok((outer, core.run()))
         })?;
         loop {
-            if (*loop_).core.is_null() {
+            if !call_watchers(loop_) {
                 // A callback has closed it.
                 return Ok(false);
             }
-            if let Some((_, _, user)) = guard(|| (*(*loop_).core).next_watcher()) {
-                call_watcher(user);
-            } else if let Some(event) = next(loop_, run, mode) {
+            if let Some(event) = next(loop_, run, mode) {
                 call(loop_, run, event);
             } else if (*(*loop_).core).is_over() {
                 break;
@@ -90,6 +88,24 @@ unsafe fn next(loop_: *mut uv_loop_t, run: u32, mode: Mode) -> Option<Event<User
         show_counts(loop_, core);
         event
     }
+}
+
+/// Calls the callbacks of idle, prepare and check handles as long as they are next. False if the loop is closed.
+///
+/// # Safety
+/// As for [`call`].
+#[inline]
+unsafe fn call_watchers(loop_: *mut uv_loop_t) -> bool {
+    // SAFETY: the core is looked for before it is asked. The handle of an event that came just now is valid.
+    unsafe {
+        while !(*loop_).core.is_null() {
+            match guard(|| (*(*loop_).core).next_watcher()) {
+                Some((_, _, user)) => call_watcher(user),
+                None => return true,
+            }
+        }
+    }
+    false
 }
 
 /// Calls the callback of an idle, prepare or check handle.
@@ -230,7 +246,8 @@ unsafe fn read_all(loop_: *mut uv_loop_t, run: u32, mut key: u64, mut stream: *m
                 return;
             }
             let core = &mut *(*loop_).core;
-            let Some((next, User(memory))) = guard(|| core.next_to_read(run)) else { return };
+            let next = guard(|| core.next_to_read(run).or_else(|| core.next_to_read_on(run)));
+            let Some((next, User(memory))) = next else { return };
             (key, stream) = (next.to_u64(), memory.cast());
         }
     }

@@ -121,6 +121,7 @@ pub unsafe extern "C-unwind" fn uv_signal_stop(signal: *mut uv_signal_t) -> c_in
 ///
 /// # Safety
 /// `signal` is open under `key`, and its event, the last one of `loop_`, has just come.
+#[inline(never)] // Its caller is for all that happens.
 pub(crate) unsafe fn call(loop_: *mut uv_loop_t, key: Key, signal: *mut uv_signal_t, number: c_int) {
     // SAFETY: the handle is valid until its callback, which may do with it what it likes. It is valid still if the loop
     // knows its key.

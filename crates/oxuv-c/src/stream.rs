@@ -87,10 +87,7 @@ pub unsafe extern "C-unwind" fn uv_accept(server: *mut uv_stream_t, client: *mut
             return Errno::EINVAL.code();
         }
         let connection = key(client.cast());
-        let accepted = with_open(server.cast(), |core, listener| {
-            core.accept(listener, connection)?;
-            core.descriptor_number(connection)
-        });
+        let accepted = with_open(server.cast(), |core, listener| core.accept_number(listener, connection));
         match accepted {
             Ok(fd) if (*client).handle.r#type == UV_UDP => (*client.cast::<uv_udp_t>()).io_watcher.fd = fd,
             Ok(fd) => (*client).io_watcher.fd = fd,

@@ -20,8 +20,14 @@ use crate::types::{UV_TCP, UV_TCP_IPV6ONLY, UV_TCP_REUSEPORT, uv_close_cb, uv_lo
 /// `loop_` was initialised; `tcp` points to memory for a TCP handle, which holds no open handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_tcp_init(loop_: *mut uv_loop_t, tcp: *mut uv_tcp_t) -> c_int {
-    // SAFETY: the same is asked of our caller.
-    unsafe { uv_tcp_init_ex(loop_, tcp, AF_UNSPEC as c_uint) }
+    // SAFETY: `loop_` has its core since init; `tcp` is memory for a stream.
+    unsafe {
+        match with(loop_, |core| core.tcp_init(User::of(tcp))) {
+            Ok(key) => stream::init(tcp.cast(), loop_, UV_TCP, key),
+            Err(error) => return error.code(),
+        }
+    }
+    0
 }
 
 /// Initialises a TCP handle. `flags` is the family of a socket that it gets at once: AF_INET, AF_INET6, or AF_UNSPEC for
@@ -34,24 +40,19 @@ pub unsafe extern "C-unwind" fn uv_tcp_init(loop_: *mut uv_loop_t, tcp: *mut uv_
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn uv_tcp_init_ex(loop_: *mut uv_loop_t, tcp: *mut uv_tcp_t, flags: c_uint) -> c_int {
     let family = match c_int::try_from(flags) {
-        Ok(AF_UNSPEC) => None,
-        Ok(AF_INET) => Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
-        Ok(AF_INET6) => Some(IpAddr::V6(Ipv6Addr::UNSPECIFIED)),
+        // SAFETY: the same is asked of our caller.
+        Ok(AF_UNSPEC) => return unsafe { uv_tcp_init(loop_, tcp) },
+        Ok(AF_INET) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        Ok(AF_INET6) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         _ => return Errno::EINVAL.code(),
     };
     // SAFETY: `loop_` has its core since init; `tcp` is memory for a stream.
     unsafe {
-        let made = with(loop_, |core| match family {
-            None => core.tcp_init(User::of(tcp)),
-            Some(family) => core.tcp_init_with_socket(User::of(tcp), family),
-        });
-        match made {
+        match with(loop_, |core| core.tcp_init_with_socket(User::of(tcp), family)) {
             Ok(key) => stream::init(tcp.cast(), loop_, UV_TCP, key),
             Err(error) => return error.code(),
         }
-        if family.is_some() {
-            stream::show_descriptor(tcp.cast());
-        }
+        stream::show_descriptor(tcp.cast());
     }
     0
 }

@@ -82,44 +82,73 @@ pub unsafe extern "C-unwind" fn uv_udp_using_recvmmsg(udp: *const uv_udp_t) -> c
 ///
 /// # Safety
 /// The core has just told so of `udp`, whose key this is.
+#[inline(never)] // Its caller is for all that happens.
 pub(crate) unsafe fn receive_all(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
     // SAFETY: says the caller, and then the core. The loop is one that runs; if a callback has closed it, that is all.
     unsafe {
-        receive(loop_, key, udp);
-        while with(loop_, |core| core.next_receive().then_some(())).is_some() {
-            receive(loop_, key, udp);
+        if (*udp).handle.flags & SEVERAL != 0 {
+            return receive_all_several(loop_, key, udp);
+        }
+        receive_one(loop_, key, udp);
+        while is_next(loop_) {
+            receive_one(loop_, key, udp);
         }
     }
+}
+
+/// As [`receive_all`], of a handle that receives several datagrams at a time.
+///
+/// # Safety
+/// As for [`receive_all`].
+#[inline(never)] // Others do not need the memory.
+unsafe fn receive_all_several(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
+    // SAFETY: as in `receive_all`.
+    unsafe {
+        let mut batch = Batch::default();
+        receive_several(loop_, key, udp, &mut batch);
+        while is_next(loop_) {
+            batch.clear();
+            receive_several(loop_, key, udp, &mut batch);
+        }
+    }
+}
+
+/// True if there is more to be received by the same handle. Then it is to be received.
+///
+/// # Safety
+/// As for [`with`].
+#[inline]
+unsafe fn is_next(loop_: *mut uv_loop_t) -> bool {
+    // SAFETY: the same is asked of our caller.
+    unsafe { with(loop_, |core| core.next_receive().then_some(())).is_some() }
+}
+
+/// Asks for memory to receive into.
+///
+/// # Safety
+/// `udp` is valid.
+#[inline]
+unsafe fn ask_for_memory(udp: *mut uv_udp_t) -> uv_buf_t {
+    let mut buf = uv_buf_t { base: std::ptr::null_mut(), len: 0 };
+    // SAFETY: says the caller.
+    unsafe {
+        if let Some(alloc_cb) = (*udp).alloc_cb {
+            alloc_cb(udp.cast(), DATAGRAM_SIZE, &raw mut buf);
+        }
+    }
+    buf
 }
 
 /// There is something to receive: asks for memory, receives, and tells.
 ///
 /// # Safety
 /// The core has just told so of `udp`, whose key this is.
-#[inline]
-unsafe fn receive(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
+unsafe fn receive_one(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t) {
     // SAFETY: `udp` is valid until `alloc_cb`. That may run the loop until the handle, or the loop itself, is closed for
-    // good; else it is valid still.
+    // good; else it is valid still. The buffer goes back to whom it belongs. The bytes are not looked at any more once the callback
+    // runs.
     unsafe {
-        let mut buf = uv_buf_t { base: std::ptr::null_mut(), len: 0 };
-        let several = (*udp).handle.flags & SEVERAL != 0;
-        if let Some(alloc_cb) = (*udp).alloc_cb {
-            alloc_cb(udp.cast(), DATAGRAM_SIZE, &raw mut buf);
-        }
-        if several {
-            receive_several(loop_, key, udp, buf);
-        } else {
-            receive_one(loop_, key, udp, buf);
-        }
-    }
-}
-
-/// # Safety
-/// As for [`receive`]; `buf` is memory that nobody else uses.
-unsafe fn receive_one(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, buf: uv_buf_t) {
-    // SAFETY: the handle is there if the core says so, and the buffer goes back to whom it belongs. The bytes are not looked
-    // at any more once the callback runs.
-    unsafe {
+        let buf = ask_for_memory(udp);
         let mut received = Received::none();
         let heard = with(loop_, |core| match core.udp_receive_into(key, memory(&buf), &mut received) {
             Ok(true) => Some((told(&received), true)),
@@ -135,14 +164,17 @@ unsafe fn receive_one(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, buf: 
     }
 }
 
+/// As [`receive_one`], several at a time, into a batch that is empty.
+///
 /// # Safety
 /// As for [`receive_one`].
-unsafe fn receive_several(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, buf: uv_buf_t) {
-    // SAFETY: the handle is there before the first callback, and looked for after each. The bytes are not looked at any
+#[inline]
+unsafe fn receive_several(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, batch: &mut Batch<'_>) {
+    // SAFETY: as in `receive_one`. The handle is there before the first callback, and looked for after each. The bytes are not looked at any
     // more once the first one runs; each datagram has as many bytes of the buffer as its part says.
     unsafe {
-        let mut batch = Batch::default();
-        let heard = with(loop_, |core| match core.udp_receive_several_into(key, memory(&buf), &mut batch) {
+        let buf = ask_for_memory(udp);
+        let heard = with(loop_, |core| match core.udp_receive_several_into(key, memory(&buf), batch) {
             Ok(()) => core.kind(key).map(|_| 0),
             Err(error) => Some(error.code() as isize),
         });
@@ -151,18 +183,19 @@ unsafe fn receive_several(loop_: *mut uv_loop_t, key: Key, udp: *mut uv_udp_t, b
             Some(nread) if batch.is_empty() => return call(udp, nread, &buf, null(), 0),
             Some(_) => {}
         }
-        let mut all = [(0, 0); MOST];
+        let mut all = [(0, 0, null()); MOST];
         let all = &mut all[..batch.len()];
-        for (nth, place) in all.iter_mut().enumerate() {
-            *place = told(batch.get(nth));
+        for (place, received) in all.iter_mut().zip(batch.iter()) {
+            let (nread, flags) = told(received);
+            *place = (nread, flags | UV_UDP_MMSG_CHUNK, sender(received));
         }
-        for (nth, &mut (nread, flags)) in all.iter_mut().enumerate() {
+        let mut base = buf.base;
+        for &mut (nread, flags, from) in all {
             if ask(loop_, |core| Some(core.udp_is_receiving(key))) != Some(true) {
                 break;
             }
-            let part = uv_buf_t { base: buf.base.add(nth * DATAGRAM_SIZE), len: DATAGRAM_SIZE };
-            let from = sender(batch.get(nth));
-            call(udp, nread, &part, from, flags | UV_UDP_MMSG_CHUNK);
+            call(udp, nread, &uv_buf_t { base, len: DATAGRAM_SIZE }, from, flags);
+            base = base.wrapping_add(DATAGRAM_SIZE);
         }
         if is_there(loop_, key) {
             call(udp, 0, &buf, null(), UV_UDP_MMSG_FREE);

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use std::slice;
 
 use libc::{AF_INET, AF_INET6, AF_UNIX, sockaddr};
-use oxuv_core::{AddressRef, Errno, Result};
+use oxuv_core::{AddressRef, Buffers, Errno, Result};
 
 use crate::error::code;
 use crate::handle::with_open;
@@ -13,7 +13,7 @@ use crate::loop_::{User, with};
 use crate::memory::{free, malloc};
 use crate::types::{uv_buf_t, uv_loop_t, uv_req_t, uv_req_type};
 use crate::udp::{show_descriptor, uv_udp_t};
-use crate::write::{BUFSML, Bufs};
+use crate::write::{BUFSML, Bufs, OneBuf};
 
 /// Called when a datagram was handed to the network, or could not be.
 pub type uv_udp_send_cb = Option<unsafe extern "C-unwind" fn(*mut uv_udp_send_t, c_int)>;
@@ -61,43 +61,120 @@ pub unsafe extern "C-unwind" fn uv_udp_send(
     addr: *const sockaddr,
     cb: uv_udp_send_cb,
 ) -> c_int {
-    // SAFETY: the request is memory to write to, and the handle was initialised. What the core keeps until the event is our
-    // copy of the array, in the room that `free_room` frees there, or here if nothing is kept.
+    if bufs.is_null() {
+        return Errno::EINVAL.code();
+    }
+    // SAFETY: the same is asked of our caller.
     unsafe {
-        let checked = destination(addr).and_then(|to| Ok((to, Bufs::new(bufs, nbufs)?)));
-        let (to, bufs) = match checked.and_then(|checked| make_room(req, nbufs).map(|()| checked)) {
-            Ok(checked) => checked,
+        let to = match destination(addr) {
+            Ok(to) => to,
             Err(error) => return error.code(),
         };
+        match nbufs {
+            1 => send_one(req, udp, *bufs, to, cb),
+            _ => send_many(req, udp, bufs, nbufs, to, cb),
+        }
+    }
+}
+
+/// As [`uv_udp_send`], for one buffer, as most programs have it: that always fits into the request.
+///
+/// # Safety
+/// As for [`uv_udp_send`].
+#[inline]
+unsafe fn send_one(
+    req: *mut uv_udp_send_t,
+    udp: *mut uv_udp_t,
+    buf: uv_buf_t,
+    to: Option<AddressRef<'_>>,
+    cb: uv_udp_send_cb,
+) -> c_int {
+    // SAFETY: the request is memory to write to; what the core keeps until the event is our copy there.
+    unsafe {
+        let one = match OneBuf::new(buf) {
+            Ok(one) => one,
+            Err(error) => return error.code(),
+        };
+        (*req).nbufs = 1;
+        (*req).bufs = (&raw mut (*req).bufsml).cast();
+        let keep = |one: OneBuf| one.keep_at((&raw mut (*req).bufsml).cast());
+        code(send(req, udp, to, one, buf.len, cb, keep))
+    }
+}
+
+/// As [`uv_udp_send`], for several buffers, or none.
+///
+/// # Safety
+/// As for [`uv_udp_send`].
+#[inline(never)]
+unsafe fn send_many(
+    req: *mut uv_udp_send_t,
+    udp: *mut uv_udp_t,
+    bufs: *const uv_buf_t,
+    nbufs: c_uint,
+    to: Option<AddressRef<'_>>,
+    cb: uv_udp_send_cb,
+) -> c_int {
+    // SAFETY: the request is memory to write to. What the core keeps until the event is our copy of the array, in the room
+    // that `free_room` frees there, or here if nothing is kept.
+    unsafe {
+        let bufs = match Bufs::new(bufs, nbufs).and_then(|bufs| make_room(req, nbufs).map(|()| bufs)) {
+            Ok(bufs) => bufs,
+            Err(error) => return error.code(),
+        };
+        let mut is_kept = false;
+        let keep = |bufs: Bufs| {
+            is_kept = true;
+            bufs.copy_to((*req).bufs)
+        };
+        let sent = send(req, udp, to, bufs, bufs.bytes(), cb, keep);
+        if !is_kept {
+            free_room(req);
+        }
+        code(sent)
+    }
+}
+
+/// Gives a datagram of so many bytes to the core. Unless `keep` was called, that does not keep it.
+///
+/// # Safety
+/// As for [`uv_udp_send`]; `keep` gives what is valid until the event.
+#[inline]
+unsafe fn send<T: Buffers>(
+    req: *mut uv_udp_send_t,
+    udp: *mut uv_udp_t,
+    to: Option<AddressRef<'_>>,
+    buffers: T,
+    bytes: usize,
+    cb: uv_udp_send_cb,
+    keep: impl FnOnce(T) -> Bufs,
+) -> Result<()> {
+    // SAFETY: the request is memory to write to, and the handle was initialised.
+    unsafe {
         (*req).req.r#type = UV_UDP_SEND;
         (*req).handle = udp;
         (*req).send_cb = cb;
-        (*req).total = bufs.bytes();
+        (*req).total = bytes;
         let sent = with_open(udp.cast(), |core, key| {
-            let sent = core.udp_send(key, User::of(req), to, bufs, |bufs| bufs.copy_to((*req).bufs));
-            sent.map(|gone| gone.is_none()).map_err(|refused| refused.error)
+            let sent = core.udp_send(key, User::of(req), to, buffers, keep);
+            sent.map(drop).map_err(|refused| refused.error)
         });
         if (*udp).io_watcher.fd == -1 {
             show_descriptor(udp);
         }
-        match sent {
-            Ok(true) => {}
-            Ok(false) => free_room(req),
-            Err(error) => {
-                free_room(req);
-                return error.code();
-            }
+        if sent.is_ok() {
+            (*udp).send_queue_count += 1;
+            (*udp).send_queue_size += bytes;
         }
-        (*udp).send_queue_count += 1;
-        (*udp).send_queue_size += (*req).total;
+        sent
     }
-    0
 }
 
 /// A send is over, and as a rule others with it: they are told one after the other.
 ///
 /// # Safety
 /// The core of `loop_` has just told so of `req`.
+#[inline(never)] // Its caller is for all that happens.
 pub(crate) unsafe fn all_sent(loop_: *mut uv_loop_t, req: *mut uv_udp_send_t, status: c_int) {
     // SAFETY: says the caller. The loop is one that runs; if the callback has closed it, that is all.
     unsafe {
@@ -211,9 +288,16 @@ pub unsafe extern "C-unwind" fn uv_udp_try_send2(
     }
     // SAFETY: the handle was initialised; the core asks for numbers below `count`, and does not keep the buffers.
     unsafe {
+        let count = count as usize;
+        // As a rule each has one buffer, and all go to one address. Then there is less to do.
+        let is_alike = |nth| *addrs.add(nth) == *addrs && *nbufs.add(nth) == 1 && !(*bufs.add(nth)).is_null();
         let sent = with_open(udp.cast(), |core, key| {
             core.udp_descriptor(key).map_err(|_| Errno::EINVAL)?;
-            core.udp_try_send_several(key, count as usize, |nth| {
+            if (0..count).all(is_alike) {
+                let to = destination(*addrs)?;
+                return core.udp_try_send_several(key, count, |nth| Ok((OneBuf::new(**bufs.add(nth))?, to)));
+            }
+            core.udp_try_send_several(key, count, |nth| {
                 let to = destination(*addrs.add(nth))?;
                 Ok((Bufs::new(*bufs.add(nth), *nbufs.add(nth))?, to))
             })

@@ -47,12 +47,9 @@ impl Bufs {
         }
         // SAFETY: there is one at least.
         let mut total = unsafe { checked_len(array.read())? };
-        for nth in 1..count as usize {
-            // SAFETY: `nth` is below `count`, and so many there are.
-            total += unsafe { checked_len(array.add(nth).read())? };
-            if total > MAX_BYTES {
-                return Err(Errno::EINVAL);
-            }
+        if count > 1 {
+            // SAFETY: so many there are.
+            total = unsafe { checked_total(array, count)? };
         }
         Ok(Bufs { array, count, total: total as u32, req: null_mut() })
     }
@@ -143,8 +140,25 @@ fn checked_len(buf: uv_buf_t) -> Result<u64> {
     if len > most { Err(Errno::EINVAL) } else { Ok(len) }
 }
 
+/// The size of several buffers. EINVAL for too many bytes, and for bytes at a null address.
+///
+/// # Safety
+/// The array has so many buffers.
+#[inline(never)] // Most have one.
+unsafe fn checked_total(array: NonNull<uv_buf_t>, count: u32) -> Result<u64> {
+    let mut total = 0;
+    for nth in 0..count as usize {
+        // SAFETY: `nth` is below `count`, and so many there are.
+        total += unsafe { checked_len(array.add(nth).read())? };
+        if total > MAX_BYTES {
+            return Err(Errno::EINVAL);
+        }
+    }
+    Ok(total)
+}
+
 /// One buffer in C's hands, which is what most programs write: where the number is known, the core has less to do.
-struct OneBuf {
+pub(crate) struct OneBuf {
     buf: uv_buf_t,
 }
 
@@ -154,9 +168,22 @@ impl OneBuf {
     /// # Safety
     /// If the size is within the limit, the bytes stay valid and unchanged until the value is out of use.
     #[inline]
-    unsafe fn new(buf: uv_buf_t) -> Result<OneBuf> {
+    pub(crate) unsafe fn new(buf: uv_buf_t) -> Result<OneBuf> {
         checked_len(buf)?;
         Ok(OneBuf { buf })
+    }
+
+    /// The same buffer by way of an array of one.
+    ///
+    /// # Safety
+    /// There is room for it at `array`, which stays valid as [`Bufs::new`] says.
+    #[inline]
+    pub(crate) unsafe fn keep_at(self, array: *mut uv_buf_t) -> Bufs {
+        // SAFETY: there is room, says the caller, so it is no null pointer.
+        unsafe {
+            *array = self.buf;
+            Bufs { array: NonNull::new_unchecked(array), count: 1, total: self.buf.len as u32, req: null_mut() }
+        }
     }
 }
 
@@ -257,10 +284,9 @@ unsafe fn write_one(req: *mut uv_write_t, handle: *mut uv_stream_t, buf: uv_buf_
             Err(error) => return error.code(),
         };
         (*req).nbufs = 1;
-        let keep = |OneBuf { buf }: OneBuf| {
+        let keep = |one: OneBuf| {
             (*req).bufs = (&raw mut (*req).bufsml).cast();
-            *(*req).bufs = buf;
-            Bufs { array: NonNull::new_unchecked((*req).bufs), count: 1, total: buf.len as u32, req }
+            Bufs { req, ..one.keep_at((*req).bufs) }
         };
         let asked = write(req, handle, buf.len, cb, |core, key| core.write(key, User::of(req), one, keep));
         code(asked.map(|_| ()))

@@ -30,6 +30,11 @@ pub trait Buffers {
     fn note_sent(&self, _bytes: usize) {}
 }
 
+/// Whether the front is given back what was kept of its writes: not if there is nothing to drop of it.
+pub(crate) const fn are_given_back<B: Buffers>() -> bool {
+    std::mem::needs_drop::<B>()
+}
+
 /// Anything that holds bytes, as one buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct One<T>(pub T);

@@ -89,26 +89,39 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         slot.flags |= flag::CLOSING;
         let (kind, state) = (slot.kind, slot.state);
+        if !kind.is_stream() {
+            self.close_other(index, kind, state);
+            return Ok(());
+        }
+        self.close_stream(key, kind, state);
+        self.set_inactive(index);
+        // It was in no list of a phase.
+        self.slots.push_front(List::Closing, index);
+        Ok(())
+    }
+
+    /// Closes a handle that is no stream.
+    #[inline(never)]
+    fn close_other(&mut self, index: u32, kind: Kind, state: u32) {
         match kind {
             Kind::Timer => self.timers.heap.remove(state),
             Kind::Async => self.mailbox.close(state),
-            Kind::Tcp | Kind::Pipe | Kind::Tty => self.close_stream(index),
             Kind::Udp => self.close_udp(index),
             Kind::Poll => self.forget(index),
             Kind::Process => self.close_process(index),
             Kind::FsEvent => self.stop_fs_event(index),
             Kind::FsPoll => self.stop_fs_poll(index),
             Kind::Signal => self.close_signal(index),
+            Kind::Tcp | Kind::Pipe | Kind::Tty => {}
             Kind::Idle | Kind::Prepare | Kind::Check | Kind::None => {}
         }
         self.set_inactive(index);
         if kind == Kind::FsPoll {
             self.close_fs_poll(index);
-            return Ok(());
+            return;
         }
         self.slots.unlink::<PHASE>(index);
         self.slots.push_front(List::Closing, index);
-        Ok(())
     }
 
     #[inline]

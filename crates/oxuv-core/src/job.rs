@@ -57,8 +57,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         match self.kernel.submit(lane, request, job) {
             Ok(ticket) => {
                 self.requests += 1;
-                if let (Asker::Front(user), Some(observing)) = (&asker, &mut self.observing) {
-                    observing.observer.job_made(user, self.now);
+                if let (Some(observing), Asker::Front(user)) = (&mut self.observing, asker) {
+                    observing.observer.job_made(&user, self.now);
                 }
                 if self.counts.looks_before {
                     // Whether it comes back before the loop waits is what is counted.

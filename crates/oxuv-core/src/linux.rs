@@ -210,7 +210,9 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     fn watch(&mut self, number: i32, token: u64, interest: Readiness, known: bool) -> Result<()> {
         self.be_reached();
-        self.epoll.set(number, token, EventFlags::from_bits_retain(interest.bits().into()), known)
+        let mut flags = EventFlags::from_bits_truncate((interest & Readiness::INTERESTS).bits().into());
+        flags.set(EventFlags::ET, interest.contains(Readiness::EDGE));
+        self.epoll.set(number, token, flags, known)
     }
 
     fn unwatch(&mut self, number: i32) {
@@ -254,6 +256,10 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         // A listener may one day be at the descriptor limit; the reserve must be laid by before.
         self.spare.refill();
         net::tcp_socket(family)
+    }
+
+    fn is_tcp(&self, fd: &Descriptor) -> bool {
+        net::is_tcp(fd)
     }
 
     fn adopt(&mut self, fd: &Descriptor) -> Result<()> {

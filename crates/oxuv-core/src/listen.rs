@@ -64,27 +64,44 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EAGAIN when none waits; EINVAL when either is closing or of a kind that cannot; EBUSY when `client` has a descriptor,
     /// ENOTSOCK when a TCP handle is given something else: the connection is closed then, and the next can come.
     #[doc(alias = "uv_accept")]
+    #[inline]
     pub fn accept(&mut self, listener: Key, client: Key) -> Result<()> {
-        let listener = self.open_stream(listener)?;
-        let client = self.open_taker(client)?;
-        let Slot { kind, state, .. } = self.slots[client];
-        let stream = &mut self.streams[self.slots[listener].state];
+        self.accept_number(listener, client).map(|_| ())
+    }
+
+    /// As [`Core::accept`], and gives the number of the descriptor that `client` has now.
+    ///
+    /// # Errors
+    /// As [`Core::accept`].
+    #[inline]
+    pub fn accept_number(&mut self, listener: Key, client: Key) -> Result<i32> {
+        let from = self.open_stream(listener)?;
+        let to = self.open_taker(client)?;
+        let Slot { kind, state, .. } = self.slots[to];
+        let stream = &mut self.streams[self.slots[from].state];
         if stream.accepted.is_some() && !kind.is_stream() {
             return Err(Errno::EINVAL);
         }
         let Some(fd) = stream.accepted.take() else {
-            return self.accept_received(listener, client);
+            self.accept_received(from, to)?;
+            return self.descriptor_number(client);
         };
+        let as_listener = stream.flags & StreamFlags::TCP;
         if !stream.watch.wanted.contains(Readiness::READ) {
-            self.want(listener, Readiness::READ);
+            self.want(from, Readiness::READ);
+        }
+        if self.step.stage == Stage::Accept && self.step.key == listener {
+            // That it was not taken is what would be looked at next.
+            self.step.stage = Stage::None;
         }
         if self.streams[state].fd.is_some() {
             return Err(Errno::EBUSY);
         }
-        self.prepare_descriptor(client, &fd)?;
-        self.put_descriptor(client, fd, Medium::Socket);
-        self.streams[state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
-        Ok(())
+        self.prepare_descriptor_of(state, &fd)?;
+        let number = K::number(&fd);
+        self.put_descriptor_of(state, fd, Medium::Socket);
+        self.streams[state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE | as_listener;
+        Ok(number)
     }
 
     /// An open handle of a kind that can be given a connection, or a handle that has come along with bytes.
@@ -97,36 +114,37 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// A listener is ready: takes one connection, and offers it.
     #[inline(never)]
-    pub(crate) fn begin_accept(&mut self, slot: u32) -> Option<Event<U>> {
-        let state = self.slots[slot].state;
+    pub(crate) fn begin_accept(&mut self, key: Key, state: u32, user: U) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
         let fd = stream.fd.as_ref().filter(|_| stream.accepted.is_none())?;
-        let result = match self.kernel.accept(fd) {
+        match self.kernel.accept(fd) {
             Ok(connection) => {
                 stream.accepted = Some(connection);
-                self.step = Step { stage: Stage::Accept, key: self.slots.key(slot), state, ..Step::default() };
-                Ok(())
+                self.step = Step { stage: Stage::Accept, key, state, ..Step::default() };
+                Some(Event::Connection { key, user, result: Ok(()) })
             }
-            Err(error @ (Errno::EMFILE | Errno::ENFILE)) => {
+            Err(error) => self.accept_failed(key, state, user, error),
+        }
+    }
+
+    #[cold]
+    fn accept_failed(&mut self, key: Key, state: u32, user: U, error: Errno) -> Option<Event<U>> {
+        let slot = key.index;
+        match error {
+            Errno::EMFILE | Errno::ENFILE => {
+                let fd = self.streams[state].fd.as_ref()?;
                 if !self.kernel.shed(fd) {
                     self.retry_later(slot);
                 }
-                Err(error)
             }
-            Err(error @ (Errno::EBADF | Errno::EINVAL | Errno::ENOTSOCK)) => {
-                // Foreign hands have shut the listener down. It would be ready for ever.
-                self.unwant(slot, Readiness::READ);
-                Err(error)
-            }
+            // Foreign hands have shut the listener down. It would be ready for ever.
+            Errno::EBADF | Errno::EINVAL | Errno::ENOTSOCK => self.unwant(slot, Readiness::READ),
             // Short memory, or somebody who forbids it. It stays so for a while, and the listener is ready meanwhile.
-            Err(error @ (Errno::ENOMEM | Errno::ENOBUFS | Errno::EPERM | Errno::EACCES | Errno::ENOSYS)) => {
-                self.retry_later(slot);
-                Err(error)
-            }
+            Errno::ENOMEM | Errno::ENOBUFS | Errno::EPERM | Errno::EACCES | Errno::ENOSYS => self.retry_later(slot),
             // The connection was somebody else's, or is gone; its own errors are no errors of the listener.
-            Err(_) => return None,
-        };
-        Some(Event::Connection { key: self.slots.key(slot), user: self.slots[slot].user, result })
+            _ => return None,
+        }
+        Some(Event::Connection { key, user, result: Err(error) })
     }
 
     /// The connection event is over. If the connection was not taken, no other is until it is.

@@ -41,7 +41,13 @@ impl Pending {
     #[inline]
     pub(crate) fn reserve(&mut self, streams: usize) -> Result<()> {
         // A stream can be in the queue twice: worked off in the round under way, and fed for the next.
-        Ok(self.queue.try_reserve(2 * streams)?)
+        let room = self.queue.capacity() - self.queue.len();
+        if room >= 2 * streams { Ok(()) } else { self.grow(2 * streams) }
+    }
+
+    #[cold]
+    fn grow(&mut self, places: usize) -> Result<()> {
+        Ok(self.queue.try_reserve(places)?)
     }
 
     /// Has the stream of this key, whose state is there, worked on in the next round, once.

@@ -49,6 +49,11 @@ impl Poll {
     pub(crate) fn has_to_look(&self) -> bool {
         self.care == Care::Look
     }
+
+    /// The batch under way is of no use: what it says has been seen to.
+    pub(crate) fn forget_batch(&mut self) {
+        (self.at, self.len) = (0, 0);
+    }
 }
 
 /// What a wait has brought.
@@ -79,7 +84,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if has_work {
             return Some(0);
         }
-        self.timers.first_due().map(|due| due.saturating_sub(self.now).min(LONGEST))
+        self.timers.first().map(|first| first.due.saturating_sub(self.now).min(LONGEST))
     }
 
     /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.
@@ -453,18 +458,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         None
     }
 
-    /// The batch under way is another's: in a child, its parent's.
+    /// Forgets what is left of the batch: what is still ready, the next wait says again.
     pub(crate) fn forget_batch(&mut self) {
-        (self.poll.at, self.poll.len) = (0, 0);
+        for nth in self.poll.at..self.poll.len {
+            let Ready { token, .. } = self.kernel.ready(nth);
+            self.tell_again(Key::from_u64(token));
+        }
+        self.poll.forget_batch();
     }
 
-    /// Forgets the batch: what is still ready, the next wait says again.
+    /// As [`Core::forget_batch`], with all that goes on with it.
     pub(crate) fn abandon_poll(&mut self) {
         // A wake-up among them is not said again.
         self.mailbox.abandon(self.poll.at < self.poll.len);
         self.poll.care = Care::Look;
         self.abandon_signals();
-        (self.poll.at, self.poll.len) = (0, 0);
+        self.forget_batch();
         self.counts.add(std::mem::take(&mut self.poll.events));
     }
 }

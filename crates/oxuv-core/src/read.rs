@@ -8,6 +8,7 @@ use crate::kernel::{Kernel, MAX_HANDLES, Medium, Readiness, Room};
 use crate::slab::Slab;
 use crate::slots::flag;
 use crate::stream::{Extra, Stage, Stream, StreamFlags};
+use crate::turn::Phase;
 use crate::{Buffers, Core, Event, Key, Kind};
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
@@ -32,6 +33,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.check_free(stream.watch.number, Some(index))?;
         let stream = &mut self.streams[self.slots[index].state];
+        stream.leave_edges();
         stream.flags |= StreamFlags::READING;
         stream.kept -= Readiness::READ;
         self.want(index, Readiness::READ);
@@ -113,6 +115,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             }
             Err(error) => self.read_failed(error),
         }
+    }
+
+    /// As [`Core::next_to_read`], where that has none: the stream that was read is to be read once more, since its buffer was filled.
+    #[inline]
+    pub fn next_to_read_on(&mut self, run: u32) -> Option<(Key, U)> {
+        if self.step.stage == Stage::Read { self.read_on(run) } else { None }
+    }
+
+    #[inline(never)] // Mostly a read is short.
+    fn read_on(&mut self, run: u32) -> Option<(Key, U)> {
+        if self.run() != run || self.turn.phase != Phase::Poll {
+            return None;
+        }
+        if self.step.rounds == 0 || !self.streams[self.step.state].is(StreamFlags::READING) {
+            return None;
+        }
+        self.step.rounds -= 1;
+        let key = self.step.key;
+        Some((key, self.slots[key.index].user))
     }
 
     /// What is to be seen to before something else than a plain socket is read.

@@ -35,12 +35,18 @@ impl<T: Default> Slab<T> {
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> Result<u32> {
         // A new place is made first, so that the value need not be in memory for what is rare.
-        let index = match self.free.pop() {
-            Some(index) => index,
-            None => self.add()?,
-        };
+        let index = self.insert_default()?;
         self.elements[index as usize] = value;
         Ok(index)
+    }
+
+    /// As [`Slab::insert`], of a default element: a freed one is that already.
+    #[inline]
+    pub(crate) fn insert_default(&mut self) -> Result<u32> {
+        match self.free.pop() {
+            Some(index) => Ok(index),
+            None => self.add(),
+        }
     }
 
     #[cold]

@@ -219,36 +219,52 @@ impl<U: Copy + Default> Slots<U> {
     }
 
     /// Makes sure that the next [`Slots::insert`] needs no memory.
+    #[inline]
     pub(crate) fn reserve(&mut self) -> Result<()> {
-        if self.free as usize == self.slots.len() {
-            if self.slots.len() >= u32::MAX as usize {
-                return Err(Errno::ENOMEM);
-            }
-            self.slots.try_reserve(1)?;
+        if self.has_free() { Ok(()) } else { self.grow() }
+    }
+
+    /// True if there is a slot to be used again.
+    #[inline]
+    pub(crate) fn has_free(&self) -> bool {
+        (self.free as usize) < self.slots.len()
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<()> {
+        if self.slots.len() >= u32::MAX as usize {
+            return Err(Errno::ENOMEM);
         }
-        Ok(())
+        Ok(self.slots.try_reserve(1)?)
     }
 
     /// A new slot, linked into the list of all handles. [`Slots::reserve`] goes before.
+    #[inline]
     pub(crate) fn insert(&mut self, kind: Kind, state: u32, user: U) -> Key {
+        if !self.has_free() {
+            return self.insert_more(kind, state, user);
+        }
         let index = self.free;
-        let links = [Link { next: index, prev: index }; 2];
-        let flags = flag::REFERENCED;
-        let generation = if let Some(slot) = self.slots.get_mut(index as usize) {
-            self.free = slot.state;
-            let generation = slot.generation;
-            *slot = Slot { links, generation, state, kind, flags, user };
-            generation
-        } else {
-            self.slots.push(Slot { links, generation: 1, state, kind, flags, user });
-            self.free = index + 1;
-            1
-        };
+        let slot = &mut self.slots[index as usize];
+        self.free = slot.state;
+        // It is in no list: its links are right.
+        (slot.state, slot.kind, slot.flags, slot.user) = (state, kind, flag::REFERENCED, user);
+        let generation = slot.generation;
         self.insert_at_walk::<ALL>(Walk::Handles, List::Handles, index);
         Key { index, generation }
     }
 
+    /// As [`Slots::insert`], where no slot is free: makes one in the room that there is.
+    #[cold]
+    fn insert_more(&mut self, kind: Kind, state: u32, user: U) -> Key {
+        let index = self.free;
+        let links = [Link { next: index, prev: index }; 2];
+        self.slots.push(Slot { links, generation: 1, state: index + 1, kind: Kind::None, flags: 0, user });
+        self.insert(kind, state, user)
+    }
+
     /// Frees a slot, which is out of its phase list by now. Its key is stale from here on.
+    #[inline]
     pub(crate) fn remove(&mut self, index: u32) {
         self.unlink::<ALL>(index);
         let free = self.free;
@@ -372,9 +388,12 @@ impl<U: Copy + Default> Slots<U> {
 
     /// Appends to a list; or, while a walk over it is under way, puts the element behind the one being visited. The walk
     /// does not come to it.
+    #[inline]
     pub(crate) fn insert_at_walk<const SET: usize>(&mut self, walk: Walk, list: List, index: u32) {
         debug_assert_eq!(walk.set(), SET);
-        self.occupied |= list.bit();
+        if SET == PHASE {
+            self.occupied |= list.bit();
+        }
         let cursor = self.cursors[walk as usize];
         // A walk that is at its end, or none, rests at a sentinel.
         let place = if cursor < SENTINELS { list as u32 } else { cursor };
@@ -410,6 +429,16 @@ impl<U: Copy + Default> Slots<U> {
         self[prev].links[SET].next = next;
         self[next].links[SET].prev = prev;
         self[index].links[SET] = Link { next: index, prev: index };
+    }
+
+    /// Takes the first element out of a list that nobody walks over.
+    #[inline]
+    pub(crate) fn take_front(&mut self, list: List, first: u32) {
+        debug_assert_eq!(self.front(list), Some(first));
+        let Link { next, .. } = self[first].links[PHASE];
+        self[list as u32].links[PHASE].next = next;
+        self[next].links[PHASE].prev = list as u32;
+        self[first].links[PHASE] = Link { next: first, prev: first };
     }
 
     /// Takes the first element out of a list.
@@ -464,7 +493,8 @@ impl<U: Copy + Default> Slots<U> {
         if index < SENTINELS {
             return None;
         }
-        self.cursors[walk as usize] = self[index].links[walk.set()].next;
+        // It is there; `get` takes an instruction less than an index, and so do callbacks that are run in every turn.
+        self.cursors[walk as usize] = self.slots.get(index as usize)?.links[walk.set()].next;
         Some(index)
     }
 

@@ -41,6 +41,8 @@ bitflags::bitflags! {
         /// A write was sent whole by its call, with nothing in `done`. That is how most writes end, and they need no entry
         /// there. It is reported first.
         const SENT = 0x400;
+        /// Known to be a socket of TCP.
+        const TCP = 0x800;
     }
 }
 
@@ -54,7 +56,8 @@ pub(crate) struct Stream<F, U> {
     pub(crate) watch: Watch,
     /// What is waited for without being read or written by the loop.
     pub(crate) awaited: Readiness,
-    /// What was waited for so and came: the kernel is not told that it is no longer, as it mostly is again.
+    /// What was waited for so and came: the kernel is not told that it is no longer, as it mostly is again. What is told by edges (see
+    /// `ready.rs`) is here only when the kernel will tell of it.
     pub(crate) kept: Readiness,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
     pub(crate) accepted: Option<F>,
@@ -328,9 +331,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// A new stream without a descriptor.
+    #[inline(always)] // The door that makes one has its own, without a call.
     pub(crate) fn stream_init(&mut self, kind: Kind, user: U) -> Result<Key> {
         self.stream_reserve()?;
-        let state = self.streams.insert(Stream::default())?;
+        let state = self.streams.insert_default()?;
         let key = self.add_handle(kind, state, user);
         self.streams[state].key = key;
         Ok(key)
@@ -363,8 +367,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Makes ready for a descriptor that a handle is to have; a TCP socket gets the options that were asked for before.
     #[inline]
     pub(crate) fn prepare_descriptor(&mut self, index: u32, fd: &K::Fd) -> Result<()> {
+        self.prepare_descriptor_of(self.slots[index].state, fd)
+    }
+
+    /// As [`Core::prepare_descriptor`], by the handle's state.
+    #[inline]
+    pub(crate) fn prepare_descriptor_of(&mut self, state: u32, fd: &K::Fd) -> Result<()> {
         self.watches.reserve_number(K::number(fd))?;
-        let stream = &self.streams[self.slots[index].state];
+        let stream = &self.streams[state];
+        let has_options = stream.is(StreamFlags::NODELAY) || stream.extra != NO_EXTRA;
+        if has_options { self.set_options(state, fd) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn set_options(&mut self, state: u32, fd: &K::Fd) -> Result<()> {
+        let stream = &self.streams[state];
         if stream.is(StreamFlags::NODELAY) {
             self.kernel.set_nodelay(fd, true)?;
         }
@@ -376,7 +393,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline]
     pub(crate) fn put_descriptor(&mut self, index: u32, fd: K::Fd, medium: Medium) {
-        let stream = &mut self.streams[self.slots[index].state];
+        self.put_descriptor_of(self.slots[index].state, fd, medium);
+    }
+
+    /// As [`Core::put_descriptor`], by the handle's state.
+    #[inline]
+    pub(crate) fn put_descriptor_of(&mut self, state: u32, fd: K::Fd, medium: Medium) {
+        let stream = &mut self.streams[state];
         stream.watch.number = K::number(&fd);
         let passes_handles = medium == Medium::Socket && stream.is(StreamFlags::IPC);
         stream.medium = if passes_handles { Medium::Ipc } else { medium };
@@ -399,7 +422,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.poll.events += 1;
         if stream.is(StreamFlags::LISTENING) {
-            return self.begin_accept(key.index);
+            return self.begin_accept(key, state, user);
         }
         if stream.is(StreamFlags::CONNECTING) {
             return self.end_connect(key, state);
@@ -410,7 +433,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if may_read && stream.is(StreamFlags::READING) {
             return Some(Event::NeedBuffer { key, user });
         }
-        if !(stream.awaited | stream.kept).is_empty() {
+        if !(stream.awaited | stream.kept | stream.watch.wanted & Readiness::EDGE).is_empty() {
             return self.tell_ready(key, state, user, readiness);
         }
         self.step.stage = Stage::HangUp;
@@ -500,32 +523,37 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Stops everything about a stream that is being closed, and closes its descriptor.
-    pub(crate) fn close_stream(&mut self, index: u32) {
+    #[inline]
+    pub(crate) fn close_stream(&mut self, key: Key, kind: Kind, state: u32) {
         self.flush_writes();
-        let Slot { kind, state, .. } = self.slots[index];
         let stream = &mut self.streams[state];
         // As `forget`.
         stream.watch.wanted = Readiness::empty();
         if let Some(number) = stream.watch.take_watched() {
             self.kernel.unwatch(number);
         }
-        if kind == Kind::Tty {
-            self.close_tty(self.slots.key(index));
-        }
-        let stream = &mut self.streams[state];
+        stream.watch.number = -1;
         self.pending.unfeed(stream);
         stream.flags &= REQUESTS;
         (stream.awaited, stream.kept) = (Readiness::empty(), Readiness::empty());
         stream.accepted = None;
-        if stream.extra != NO_EXTRA {
-            self.drop_extra(state);
+        let fd = stream.fd.take();
+        if stream.extra != NO_EXTRA || kind == Kind::Tty {
+            self.close_extra(key, kind, state);
         }
-        let stream = &mut self.streams[state];
-        stream.fd = None;
-        stream.watch.number = -1;
+        drop(fd);
     }
 
     #[cold]
+    fn close_extra(&mut self, key: Key, kind: Kind, state: u32) {
+        if kind == Kind::Tty {
+            self.close_tty(key);
+        }
+        if self.streams[state].extra != NO_EXTRA {
+            self.drop_extra(state);
+        }
+    }
+
     fn drop_extra(&mut self, state: u32) {
         let stream = &mut self.streams[state];
         let Extra { received, bound, .. } = self.extras.remove(std::mem::replace(&mut stream.extra, NO_EXTRA));

@@ -14,6 +14,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// # Errors
     /// ENOMEM.
     #[doc(alias = "uv_tcp_init")]
+    #[inline]
     pub fn tcp_init(&mut self, user: U) -> Result<Key> {
         self.stream_init(Kind::Tcp, user)
     }
@@ -28,6 +29,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.watches.reserve_number(K::number(&fd))?;
         let key = self.tcp_init(user)?;
         self.put_descriptor(key.index, fd, Medium::Socket);
+        self.streams[self.slots[key.index].state].flags |= StreamFlags::TCP;
         Ok(key)
     }
 
@@ -210,6 +212,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let fd = self.kernel.tcp_socket(family)?;
             self.prepare_descriptor(index, &fd)?;
             self.put_descriptor(index, fd, Medium::Socket);
+            self.streams[self.slots[index].state].flags |= StreamFlags::TCP;
         }
         Ok(())
     }

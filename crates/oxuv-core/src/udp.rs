@@ -1,6 +1,5 @@
 //! UDP handles: their sockets, names and options, and the steps in which one readiness is worked off.
 
-use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use oxuv_os::{Errno, Result};
@@ -8,7 +7,7 @@ use oxuv_os::{Errno, Result};
 use crate::kernel::{Kernel, Readiness, UdpBindFlags, UdpOption};
 use crate::slots::flag;
 use crate::stream::{ROUNDS, Stage, Step};
-use crate::udp_send::Send;
+use crate::udp_queue::Sends;
 use crate::watch::Watch;
 use crate::{Buffers, Core, Event, Key, Kind, Refused};
 
@@ -48,9 +47,7 @@ pub(crate) struct Udp<F, U, B> {
     /// Bytes of datagrams whose sending is not reported.
     pub(crate) queued: usize,
     /// Datagrams whose sending is not reported, in their order.
-    pub(crate) sends: VecDeque<Send<U, B>>,
-    /// Of so many, the first of them, it has ended.
-    pub(crate) ended: usize,
+    pub(crate) sends: Sends<U, B>,
     /// Whether datagrams of one size may go as one; `None` is not known yet.
     pub(crate) joins: Option<bool>,
 }
@@ -62,14 +59,13 @@ impl<F, U, B> Default for Udp<F, U, B> {
             flags: UdpFlags::empty(),
             watch: Watch::default(),
             queued: 0,
-            sends: VecDeque::new(),
-            ended: 0,
+            sends: Sends::default(),
             joins: None,
         }
     }
 }
 
-impl<F, U, B> Udp<F, U, B> {
+impl<F, U: Copy, B: Buffers> Udp<F, U, B> {
     #[inline]
     pub(crate) fn is(&self, flag: UdpFlags) -> bool {
         self.flags.contains(flag)

@@ -57,6 +57,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// front asks this.
     #[inline]
     pub fn udp_is_receiving(&self, key: Key) -> bool {
+        if self.step.stage == Stage::UdpReceive && self.step.key == key {
+            // As a rule it is the one being worked on. Its slot is not freed meanwhile, so this key is as good as one looked up.
+            return self.udps[self.step.state].is(UdpFlags::RECEIVING);
+        }
         self.udp(key).is_ok_and(|udp| udp.is(UdpFlags::RECEIVING))
     }
 

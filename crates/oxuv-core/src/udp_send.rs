@@ -1,16 +1,17 @@
 //! Sending datagrams.
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use oxuv_os::{AddressRef, AsAddress, Errno, InternetAddress, Result};
 
+use crate::buffers::are_given_back;
 use crate::kernel::{Kernel, Readiness, SendOptions, UdpBindFlags};
 use crate::slab::Slab;
 use crate::slots::flag;
 use crate::stream::Stage;
 use crate::udp::{Udp, UdpFlags};
 use crate::udp_batch::{Outgoing, send_one, send_some};
+use crate::udp_queue::{PLAIN, Send};
 use crate::udp_segments::{MOST, Segments};
 use crate::write::{MAX_BUFFERS, MAX_BYTES};
 use crate::{Buffers, Core, Event, Key, Kind, Refused};
@@ -31,22 +32,6 @@ impl<'a> From<Option<AddressRef<'a>>> for Target<'a> {
     }
 }
 
-/// A datagram that was given to be sent, until that is reported.
-#[derive(Debug)]
-pub(crate) struct Send<U, B> {
-    user: U,
-    /// What is kept of it, to be handed back with the report; nothing if it was sent by its call.
-    buffers: Option<B>,
-    /// Where it is to be sent to; none: where the handle is connected to, or what [`Special`] says.
-    to: InternetAddress,
-    /// Its bytes: 2^31-1 at most.
-    total: u32,
-    /// How it has ended, once it has.
-    result: Result<()>,
-    /// Where in [`Core::specials`](crate::Core) what is special about it is, or [`PLAIN`].
-    special: u32,
-}
-
 /// What few datagrams have that were given to be sent.
 #[derive(Debug, Default)]
 pub(crate) struct Special {
@@ -56,9 +41,6 @@ pub(crate) struct Special {
     /// What of it has gone, if it is several.
     segments: Segments,
 }
-
-/// No place in a slab.
-const PLAIN: u32 = u32::MAX;
 
 impl<U, B> Send<U, B> {
     /// Borrowed, to be sent. `None` of one that was sent by its call, or that is several.
@@ -85,25 +67,13 @@ impl<U, B> Send<U, B> {
     }
 }
 
-/// Makes sure that one more can be queued.
-#[cold]
-fn make_room<T>(sends: &mut VecDeque<T>) -> Result<()> {
-    Ok(sends.try_reserve(1)?)
-}
-
-/// The elements of a queue from this one on, as far as they lie in a row.
-fn in_a_row<T>(queue: &VecDeque<T>, first: usize) -> impl Iterator<Item = &T> + Clone {
-    let (front, back) = queue.as_slices();
-    front.get(first..).filter(|rest| !rest.is_empty()).unwrap_or_else(|| &back[first - front.len()..]).iter()
-}
-
 /// The options, if there are any.
 #[inline]
 fn given(options: &SendOptions) -> Option<&SendOptions> {
     (*options != SendOptions::PLAIN).then_some(options)
 }
 
-impl<F, U, B> Udp<F, U, B> {
+impl<F, U: Copy, B: Buffers> Udp<F, U, B> {
     /// The number of bytes in `buffers`, if they may be sent there.
     #[inline]
     fn check_send(&self, to: Option<AddressRef<'_>>, buffers: &impl Buffers) -> Result<usize> {
@@ -116,6 +86,13 @@ impl<F, U, B> Udp<F, U, B> {
             return Err(Errno::EINVAL);
         }
         buffers.total().filter(|&total| total <= MAX_BYTES).ok_or(Errno::EINVAL)
+    }
+
+    /// Queues a datagram, for which there is room. True if nothing else waits to be sent.
+    #[inline]
+    fn queue(&mut self, send: Send<U, B>) -> bool {
+        self.queued += send.total as usize;
+        self.sends.push(send)
     }
 
     /// Refuses what the kernel would pass over: a source address of the other family; and several buffers for segments.
@@ -157,31 +134,60 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         keep: impl FnOnce(T) -> B,
     ) -> Result<Option<T>, Refused<T>> {
         let to = to.into();
-        match self.prepare_send(key, &to, &buffers) {
-            Ok((state, total)) => self.begin_send(key, state, user, &to, buffers, total, keep),
-            Err(error) => Err(Refused { error, given: buffers }),
+        let (state, total) = match self.check_to_send(key, &to, &buffers) {
+            Ok(checked) => checked,
+            Err(error) => return Err(Refused { error, given: buffers }),
+        };
+        let mut udp = &mut self.udps[state];
+        if !udp.sends.has_room() || udp.watch.wanted.is_empty() {
+            if let Err(error) = self.prepare_to_send(key, state, to.address) {
+                return Err(Refused { error, given: buffers });
+            }
+            udp = &mut self.udps[state];
         }
+        // What a report's callback sends follows when all reports are told.
+        if udp.sends.is_empty() && !(self.step.stage == Stage::UdpReport && self.step.key == key) {
+            return self.send_first(key, state, user, to, buffers, total, keep);
+        }
+        let short = to.address.map_or(InternetAddress::none(), InternetAddress::copied);
+        if given(&to.options).is_some() || (short.is_none() && to.address.is_some()) {
+            return self.queue_special(key, state, user, to, Segments::default(), buffers, total, keep);
+        }
+        let (buffers, bytes) = (Some(keep(buffers)), total as u32);
+        let send = Send { user, buffers, to: short, total: bytes, result: Ok(()), special: PLAIN };
+        self.requests += 1;
+        if udp.queue(send) {
+            self.begin_sending(key.index, state);
+        }
+        Ok(None)
     }
 
-    /// Everything that a send may be refused for, but for memory to remember its address. Returns the handle's state, and
-    /// the number of bytes.
+    /// Everything that a send may be refused for, but for a socket to send by and for memory to remember it. Returns the handle's
+    /// state, and the number of bytes.
     #[inline]
-    fn prepare_send(&mut self, key: Key, to: &Target<'_>, buffers: &impl Buffers) -> Result<(u32, usize)> {
+    fn check_to_send(&self, key: Key, to: &Target<'_>, buffers: &impl Buffers) -> Result<(u32, usize)> {
         let index = self.open_handle(key, Kind::Udp)?;
         let state = self.slots[index].state;
-        let udp = &mut self.udps[state];
+        let udp = &self.udps[state];
         let total = udp.check_send(to.address, buffers)?;
         if let Some(options) = given(&to.options) {
             udp.check_options(options, to.address, buffers.count())?;
         }
-        if udp.sends.len() == udp.sends.capacity() {
-            make_room(&mut udp.sends)?;
+        Ok((state, total))
+    }
+
+    /// Makes sure that one more can be queued, and that the handle has a socket that no other waits for.
+    #[cold]
+    fn prepare_to_send(&mut self, key: Key, state: u32, to: Option<AddressRef<'_>>) -> Result<()> {
+        let udp = &mut self.udps[state];
+        if !udp.sends.has_room() {
+            udp.sends.reserve()?;
         }
         if udp.watch.wanted.is_empty() {
-            self.bind_to_send(key, to.address)?;
-            self.check_free(self.udps[state].watch.number, Some(index))?;
+            self.bind_to_send(key, to)?;
+            self.check_free(self.udps[state].watch.number, Some(key.index))?;
         }
-        Ok((state, total))
+        Ok(())
     }
 
     /// A handle without a socket gets one for the family of the address that is sent to.
@@ -196,58 +202,72 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    #[inline]
+    /// Sends a datagram that nothing is ahead of, or several as one; what the kernel does not take now is queued.
+    #[inline(never)] // Where many are queued, the registers are theirs.
     #[expect(clippy::too_many_arguments)] // The second half of `udp_send`, with what the first has found out.
-    fn begin_send<T: Buffers>(
+    fn send_first<T: Buffers>(
         &mut self,
         key: Key,
         state: u32,
         user: U,
-        to: &Target<'_>,
+        to: Target<'_>,
         buffers: T,
         total: usize,
         keep: impl FnOnce(T) -> B,
     ) -> Result<Option<T>, Refused<T>> {
-        let index = key.index;
-        let udp = &mut self.udps[state];
         let mut segments = Segments::default();
-        // What a report's callback sends follows when all reports are told.
-        if udp.sends.is_empty()
-            && !(self.step.stage == Stage::UdpReport && self.step.key == key)
-            && let Some(result) = self.send_at_once(state, to, &buffers, &mut segments)
-        {
-            let udp = &mut self.udps[state];
-            let (to, bytes) = (InternetAddress::none(), total as u32);
-            udp.sends.push_back(Send { user, buffers: None, to, total: bytes, result, special: PLAIN });
-            (udp.ended, udp.queued) = (1, total);
-            self.pending.feed_udp(&mut udp.flags, key);
-            self.requests += 1;
-            self.set_active(index);
-            return Ok(Some(buffers));
-        }
+        let Some(result) = self.send_at_once(state, &to, &buffers, &mut segments) else {
+            return self.queue_special(key, state, user, to, segments, buffers, total, keep);
+        };
+        let udp = &mut self.udps[state];
+        let (to, total) = (InternetAddress::none(), total as u32);
+        udp.queue(Send { user, buffers: None, to, total, result, special: PLAIN });
+        udp.sends.end(1);
+        self.pending.feed_udp(&mut udp.flags, key);
+        self.requests += 1;
+        self.set_active(key.index);
+        Ok(Some(buffers))
+    }
+
+    /// Queues a datagram that there may be something special about.
+    #[inline(never)] // As a rule there is not.
+    #[expect(clippy::too_many_arguments)] // As `send_first`.
+    fn queue_special<T: Buffers>(
+        &mut self,
+        key: Key,
+        state: u32,
+        user: U,
+        to: Target<'_>,
+        segments: Segments,
+        buffers: T,
+        total: usize,
+        keep: impl FnOnce(T) -> B,
+    ) -> Result<Option<T>, Refused<T>> {
         let short = to.address.map_or(InternetAddress::none(), InternetAddress::copied);
         let mut special = PLAIN;
         if given(&to.options).is_some() || (short.is_none() && to.address.is_some()) {
-            special = match self.keep_special(to, short.is_none(), segments) {
+            special = match self.keep_special(&to, short.is_none(), segments) {
                 Ok(special) => special,
                 Err(error) => return Err(Refused { error, given: buffers }),
             };
         }
-        let udp = &mut self.udps[state];
-        let (is_first, is_fed) = (udp.ended == udp.sends.len(), udp.is(UdpFlags::FED));
-        udp.queued += total;
         let (buffers, total) = (Some(keep(buffers)), total as u32);
-        udp.sends.push_back(Send { user, buffers, to: short, total, result: Ok(()), special });
         self.requests += 1;
-        if is_first {
-            self.set_active(index);
-            self.want_unsaid(index, Readiness::WRITE);
-            // If it was fed it is sent in pending, and as a rule nobody has to wait for it.
-            if !is_fed {
-                self.mark_unsynced(index);
-            }
+        if self.udps[state].queue(Send { user, buffers, to: short, total, result: Ok(()), special }) {
+            self.begin_sending(key.index, state);
         }
         Ok(None)
+    }
+
+    /// Something is to be sent.
+    #[inline(never)]
+    fn begin_sending(&mut self, index: u32, state: u32) {
+        self.set_active(index);
+        self.want_unsaid(index, Readiness::WRITE);
+        // If it was fed it is sent in pending, and as a rule nobody has to wait for it.
+        if !self.udps[state].is(UdpFlags::FED) {
+            self.mark_unsynced(index);
+        }
     }
 
     /// Keeps what is special about a datagram: how it is sent, or that its address is none of the internet's.
@@ -262,7 +282,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     }
 
     /// Sends a datagram that nothing is ahead of, or several as one. `None` when the kernel does not take it now.
-    #[inline(never)] // Where many are queued, the registers are theirs.
+    #[inline]
     fn send_at_once(
         &mut self,
         state: u32,
@@ -347,6 +367,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         loop {
             // Where they are made they stay. What there is none of is no datagram to be sent.
             let mut batch = [const { Err(Errno::EINVAL) }; N];
+            let made = N.min(count - sent);
             for (place, nth) in batch.iter_mut().zip(sent..count) {
                 *place = Ok(checked(&self.udps[state], nth)?);
             }
@@ -357,7 +378,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             if self.udps[state].fd.is_none() {
                 self.bind_to_send(key, first.as_ref().map(A::as_address))?;
             }
-            match self.send_gathered(state, &batch) {
+            match self.send_gathered(state, &batch[..made]) {
                 Ok(more) => sent += more,
                 Err(error) if sent == 0 => return Err(error),
                 Err(_) => return Ok(sent),
@@ -376,20 +397,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ) -> Result<usize> {
         let Udp { fd, joins, .. } = &mut self.udps[state];
         let fd = fd.as_ref().ok_or(Errno::EBADF)?;
-        let mut rest = datagrams.iter().map_while(|datagram| datagram.as_ref().ok());
         let mut sent = 0;
         loop {
-            let outgoing = rest.clone().map(|(buffers, to)| Outgoing {
-                buffers,
-                to: to.as_ref().map(A::as_address),
-                options: None,
-            });
+            let rest = datagrams[sent..].iter().map_while(|datagram| datagram.as_ref().ok());
+            let outgoing =
+                rest.map(|(buffers, to)| Outgoing { buffers, to: to.as_ref().map(A::as_address), options: None });
             match send_some(&mut self.kernel, fd, joins, outgoing) {
                 Ok(0) => return Ok(sent),
-                Ok(more) => {
-                    sent += more;
-                    rest.nth(more - 1);
-                }
+                Ok(more) => sent += more,
                 Err(error) if sent == 0 => return Err(error),
                 Err(_) => return Ok(sent),
             }
@@ -416,7 +431,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.send_queued_datagrams(index);
         self.step.stage = Stage::UdpReport;
-        self.step.reports = self.udps[self.step.state].ended;
+        self.step.reports = self.udps[self.step.state].sends.ended();
         self.step_report_sent()
     }
 
@@ -424,8 +439,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// by then, also by the reports' callbacks, has its turn in pending's next round.
     #[inline]
     fn send_queued_datagrams(&mut self, index: u32) {
-        let udp = &self.udps[self.step.state];
-        if udp.ended == udp.sends.len() {
+        if self.udps[self.step.state].sends.is_all_sent() {
             return;
         }
         if self.send_all_queued() {
@@ -437,10 +451,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// False when the kernel takes no more.
     fn send_all_queued(&mut self) -> bool {
-        let Udp { fd: Some(fd), flags, joins, sends, ended, .. } = &mut self.udps[self.step.state] else {
+        let Udp { fd: Some(fd), flags, joins, sends, .. } = &mut self.udps[self.step.state] else {
             return false;
         };
-        while let Some(first) = sends.get(*ended) {
+        while let Some(first) = sends.waiting().first() {
             let special = self.specials.get(first.special).filter(|special| special.options.segment_size.is_some());
             let sent = if let Some(special) = special {
                 let Some(buffers) = &first.buffers else { return false };
@@ -450,15 +464,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 self.specials[first.special].segments = segments;
                 sent
             } else {
-                let datagrams = in_a_row(sends, *ended).map_while(|send| send.outgoing(&self.specials));
+                let datagrams = sends.waiting().iter().map_while(|send| send.outgoing(&self.specials));
                 send_some(&mut self.kernel, fd, joins, datagrams)
             };
             match sent {
                 Ok(0) | Err(Errno::EAGAIN) => return false,
-                Ok(sent) => *ended += sent,
+                Ok(sent) => sends.end(sent),
                 Err(error) => {
-                    sends[*ended].result = Err(error);
-                    *ended += 1;
+                    sends.end_first(Err(error));
                     break;
                 }
             }
@@ -482,7 +495,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.step.stage = Stage::None;
         let index = self.step.key.index;
         let udp = &self.udps[self.step.state];
-        if udp.ended == udp.sends.len() && !self.slots[index].has(flag::CLOSING) {
+        if udp.sends.is_all_sent() && !self.slots[index].has(flag::CLOSING) {
             self.end_sending(index);
         }
     }
@@ -510,15 +523,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline(always)] // Where many are reported, this is most of it.
     fn take_ended(&mut self, state: u32) -> Option<(U, Result<()>)> {
         let udp = &mut self.udps[state];
-        if udp.ended == 0 {
-            return None;
-        }
-        let Send { user, result, total, buffers, special, .. } = udp.sends.pop_front()?;
-        if udp.sends.is_empty() {
-            // So the next ones lie in a row.
-            udp.sends.clear();
-        }
-        udp.ended -= 1;
+        let (user, result, total, special, buffers) = udp.sends.take_ended(|send| {
+            let Send { user, result, total, special, .. } = *send;
+            (user, result, total, special, if are_given_back::<B>() { send.buffers.take() } else { None })
+        })?;
         udp.queued -= total as usize;
         if special != PLAIN {
             self.forget_special(special);
@@ -551,8 +559,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Ends the sends that have not gone, of a handle that is closed.
     pub(crate) fn cancel_sends(&mut self, state: u32) {
-        let Udp { sends, ended, .. } = &mut self.udps[state];
-        sends.range_mut(*ended..).for_each(|send| send.result = Err(Errno::ECANCELED));
-        *ended = sends.len();
+        self.udps[state].sends.cancel();
     }
 }

@@ -36,6 +36,12 @@ impl Watch {
         let watched = std::mem::take(&mut self.watched);
         (!watched.is_empty()).then_some(self.number)
     }
+
+    /// What is told by edges shall be told again, though nothing new has come: to change the watch does that.
+    #[inline]
+    pub(crate) fn be_told_again(&mut self) {
+        self.watched -= Readiness::EDGE;
+    }
 }
 
 impl Default for Watch {
@@ -66,6 +72,13 @@ impl Watches {
     #[inline]
     pub(crate) fn reserve(&mut self, handles: usize) -> Result<()> {
         // Those closed since the last sync are in the lists, too, so this is about what is added to them.
+        let has_room = |list: &Vec<Key>| list.capacity() - list.len() >= handles;
+        let have_room = has_room(&self.unsynced) && has_room(&self.retries) && has_room(&self.failed);
+        if have_room { Ok(()) } else { self.grow_lists(handles) }
+    }
+
+    #[cold]
+    fn grow_lists(&mut self, handles: usize) -> Result<()> {
         self.unsynced.try_reserve(handles)?;
         self.retries.try_reserve(handles)?;
         self.failed.try_reserve(handles)?;
@@ -212,6 +225,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !watch.wanted.intersects(readiness) {
             return;
         }
+        debug_assert!(!watch.wanted.contains(Readiness::EDGE), "of what is told by edges all or nothing is wanted");
         watch.wanted -= readiness;
         self.mark_unsynced(index);
     }

@@ -4,7 +4,8 @@ use std::io::IoSlice;
 
 use oxuv_os::{Errno, Result};
 
-use crate::kernel::{Kernel, Medium, Readiness};
+use crate::buffers::are_given_back;
+use crate::kernel::{Kernel, Medium};
 use crate::slots::{Slot, flag};
 use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags, find_mut};
 use crate::{Buffers, Core, Event, Key};
@@ -222,13 +223,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.queued += write.left;
         self.writes.push_back(&mut stream.writes, write);
         // While connecting, this is what is wanted anyway.
-        self.want(index, Readiness::WRITE);
+        self.want_room(index, state);
         if goes_on {
             self.send_queued(index);
         }
     }
 
-    /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call.
+    /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call, or if there is
+    /// nothing to drop of what is kept.
     #[inline]
     pub fn take_buffers(&mut self) -> Option<B> {
         // Mostly there is none, and that needs no more than a look.
@@ -378,7 +380,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if failed {
             self.unwant_writing(index);
         } else if waits {
-            self.want(index, Readiness::WRITE);
+            self.want_room(index, state);
         }
     }
 
@@ -436,7 +438,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Keeps what was kept of a write that is told of now, for [`Core::take_buffers`].
     #[inline(always)] // It is a move.
     pub(crate) fn put_spent(&mut self, buffers: Option<B>) {
-        (self.has_spent, self.spent) = (buffers.is_some(), buffers);
+        if are_given_back::<B>() {
+            (self.has_spent, self.spent) = (buffers.is_some(), buffers);
+        }
     }
 
     /// Reports the write that ended first.
@@ -451,7 +455,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
         // What nobody has taken is dropped. Mostly there is none.
-        if self.has_spent {
+        if are_given_back::<B>() && self.has_spent {
             self.drop_spent();
         }
         self.requests -= 1;

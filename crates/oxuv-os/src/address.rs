@@ -71,7 +71,19 @@ impl Address {
     /// The kernel has written so many bytes of an address.
     #[inline]
     pub(crate) fn set_len(&mut self, len: socklen_t) {
-        self.len = len.min(Address::SIZE as socklen_t);
+        let before = std::mem::replace(&mut self.len, len.min(Address::SIZE as socklen_t));
+        if self.len < before {
+            self.clear_rest();
+        }
+    }
+
+    /// Behind its end there may be something of a longer one.
+    #[cold]
+    fn clear_rest(&mut self) {
+        let mut address = Address::none();
+        // SAFETY: both have so many bytes, and one is borrowed while the other was just made.
+        unsafe { std::ptr::copy_nonoverlapping(self.as_ptr().cast::<u8>(), address.place().cast(), self.len as usize) };
+        self.storage = address.storage;
     }
 }
 
@@ -101,15 +113,23 @@ impl InternetAddress {
     /// A copy of an address; none of one that is none of the internet's.
     #[inline]
     pub fn copied(address: AddressRef<'_>) -> InternetAddress {
-        // SAFETY: integers only, both.
-        let copy = unsafe {
-            match address.family() {
-                libc::AF_INET => address.read::<sockaddr_in>().map(InternetAddress::of),
-                libc::AF_INET6 => address.read::<sockaddr_in6>().map(InternetAddress::of),
-                _ => return InternetAddress::none(),
-            }
+        let copy = match address.family() {
+            libc::AF_INET => address.0.first_chunk::<{ size_of::<sockaddr_in>() }>().map(InternetAddress::from_bytes),
+            libc::AF_INET6 => address.0.first_chunk::<{ size_of::<sockaddr_in6>() }>().map(InternetAddress::from_bytes),
+            _ => None,
         };
         copy.unwrap_or(InternetAddress::none())
+    }
+
+    /// The address that these bytes are.
+    #[inline]
+    fn from_bytes<const N: usize>(bytes: &[u8; N]) -> InternetAddress {
+        const { assert!(N <= Self::SIZE && N.is_multiple_of(4)) };
+        let mut words = [0; Self::SIZE / 4];
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u32::from_ne_bytes(*bytes);
+        }
+        InternetAddress { words, len: N as u32 }
     }
 
     /// The address, lent.
@@ -165,6 +185,10 @@ impl PartialEq for AddressRef<'_> {
     #[inline]
     fn eq(&self, other: &AddressRef<'_>) -> bool {
         const IPV4: usize = size_of::<sockaddr_in>();
+        // Who sends many to one address mostly has it in one place.
+        if std::ptr::eq(self.0, other.0) {
+            return true;
+        }
         match (self.0.as_array::<IPV4>(), other.0.as_array::<IPV4>()) {
             // The usual case, in which two instructions will do.
             (Some(one), Some(other)) => one == other,

@@ -76,11 +76,13 @@ impl<'a> Received<'a> {
 pub struct Batch<'a> {
     received: [Received<'a>; BATCH],
     count: usize,
+    /// Of none of them more was told than its sender.
+    is_plain: bool,
 }
 
 impl Default for Batch<'_> {
     fn default() -> Self {
-        Batch { received: [Received::none(); BATCH], count: 0 }
+        Batch { received: [Received::none(); BATCH], count: 0, is_plain: true }
     }
 }
 
@@ -100,8 +102,21 @@ impl<'a> Batch<'a> {
         &self.received[..self.count][nth]
     }
 
+    /// All of them.
+    #[inline]
+    pub fn iter(&self) -> std::slice::Iter<'_, Received<'a>> {
+        self.received[..self.count].iter()
+    }
+
+    /// Makes it empty, to be used again: that takes less than a new one.
+    #[inline]
+    pub fn clear(&mut self) {
+        if self.is_plain { self.count = 0 } else { *self = Batch::default() }
+    }
+
     /// Adds one; it is left out when the batch is full.
     pub fn push(&mut self, received: Received<'a>) {
+        self.is_plain = false;
         if let Some(place) = self.received.get_mut(self.count) {
             *place = received;
             self.count += 1;
@@ -236,14 +251,13 @@ pub fn receive_several<'a>(
     batch: &mut Batch<'a>,
 ) -> Result<()> {
     let mut control = [const { MaybeUninit::<Control>::uninit() }; BATCH];
-    let mut iovs = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; BATCH];
+    let mut iovs = [const { MaybeUninit::uninit() }; BATCH];
     // SAFETY: integers and pointers only; zero is a value of all of them.
     let mut messages: [mmsghdr; BATCH] = unsafe { zeroed() };
     let mut room = 0;
     for (nth, part) in buf.chunks_exact_mut(size).take(BATCH).enumerate() {
-        iovs[nth] = iovec { iov_base: part.as_mut_ptr().cast(), iov_len: size };
         let header = &mut messages[nth].msg_hdr;
-        header.msg_iov = &raw mut iovs[nth];
+        header.msg_iov = iovs[nth].write(iovec { iov_base: part.as_mut_ptr().cast(), iov_len: size });
         header.msg_iovlen = 1;
         prepare(header, &mut batch.received[nth], &mut control[nth], queue);
         room += 1;
@@ -251,6 +265,7 @@ pub fn receive_several<'a>(
     if room == 0 {
         return Err(Errno::EINVAL);
     }
+    batch.is_plain = queue == Queue::Datagrams;
     // SAFETY: so many headers are filled in, each with a part of `buf`, a place for an address and one for the rest,
     // which are ours until the call is over, with their sizes. Interrupted, the kernel has changed none of them.
     let count = retry(|| unsafe {

@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, sockopt};
+use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, ipproto, sockopt};
 
 use crate::{Address, Descriptor, Errno, Result, Room, link_local};
 
@@ -149,6 +149,11 @@ pub fn accept(fd: &Descriptor) -> Result<Descriptor> {
 pub fn check_socket(fd: &Descriptor) -> Result<()> {
     sockopt::socket_type(fd)?;
     Ok(())
+}
+
+/// True if it is a socket of TCP.
+pub fn is_tcp(fd: &Descriptor) -> bool {
+    sockopt::socket_protocol(fd) == Ok(Some(ipproto::TCP))
 }
 
 /// Makes sure that a descriptor is a stream socket.
