@@ -183,7 +183,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         // Whoever rings after this sees the bell still, and rings it; whoever rang before has marked its handle.
         self.mailbox.bell.rung.swap(false, AcqRel);
         self.mailbox.left_open = false;
-        self.mailbox.is_open = true;
+        (self.mailbox.is_open, self.poll.has_others) = (true, true);
         self.look_for_signals();
         self.slots.walk(Walk::Asyncs, List::Async);
     }

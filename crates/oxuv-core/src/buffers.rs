@@ -75,6 +75,28 @@ impl<T: AsRef<[u8]>> Buffers for Many<&[T]> {
     }
 }
 
+impl<B: Buffers + ?Sized> Buffers for &B {
+    #[inline]
+    fn count(&self) -> usize {
+        (**self).count()
+    }
+
+    #[inline]
+    fn slices(&self) -> Option<&[IoSlice<'_>]> {
+        (**self).slices()
+    }
+
+    #[inline]
+    fn note_sent(&self, bytes: usize) {
+        (**self).note_sent(bytes);
+    }
+
+    #[inline]
+    fn get(&self, nth: usize) -> &[u8] {
+        (**self).get(nth)
+    }
+}
+
 impl<B: Buffers + ?Sized> Buffers for Box<B> {
     fn count(&self) -> usize {
         (**self).count()

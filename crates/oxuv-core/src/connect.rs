@@ -2,7 +2,7 @@
 
 use oxuv_os::Errno;
 
-use crate::kernel::{Kernel, Readiness};
+use crate::kernel::Kernel;
 use crate::slots::flag;
 use crate::stream::{Stage, Step, StreamFlags};
 use crate::{Buffers, Core, Event, Key};
@@ -21,7 +21,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.delayed_error.is_some() {
             self.feed(index);
         } else {
-            self.want(index, Readiness::WRITE);
+            self.want_room(index, self.slots[index].state);
         }
     }
 

@@ -86,6 +86,8 @@ pub struct Core<K: Kernel, U, B> {
     pub(crate) mailbox: Mailbox<K::Waker>,
     /// What was kept of the write or send that was last reported.
     pub(crate) spent: Option<B>,
+    /// It is the last report's, and nobody has taken it.
+    pub(crate) has_spent: bool,
     pub(crate) gathering: Gathering<B>,
     pub(crate) jobs: Jobs<U, K::Job>,
     pub(crate) changes: Changes<K::Fd>,
@@ -132,6 +134,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             watches: Watches::default(),
             mailbox,
             spent: None,
+            has_spent: false,
             gathering: Gathering::default(),
             jobs: Jobs::default(),
             changes: Changes::default(),
@@ -166,12 +169,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn update_time(&mut self) {
         self.now = self.kernel.now();
-        if self.now < self.next_time {
-            return;
-        }
         if self.grain == NonZeroU64::MIN {
             self.time = self.now;
-        } else {
+        } else if self.now >= self.next_time {
             self.pass_grains();
         }
     }

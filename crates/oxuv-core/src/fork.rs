@@ -22,7 +22,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.watches.unsynced.try_reserve(self.watchers())?;
         self.reserve_for_losses()?;
         let is_child = self.kernel.after_fork()?;
-        self.forget_batch();
+        self.poll.forget_batch();
         self.watch_anew();
         if is_child {
             self.lose_gathered();

@@ -13,7 +13,6 @@ use crate::fs_event_told::Told;
 use crate::fs_event_tree::{Look, Scan, Tree};
 use crate::fs_poll::owned;
 use crate::kernel::{CHANGES, Kernel, Only, Readiness};
-use crate::poll::Care;
 use crate::slab::Slab;
 use crate::slots::flag;
 use crate::{Buffers, Core, Key, Kind};
@@ -211,7 +210,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let Some(path) = handle.path.take() else { continue };
             if let Err(error) = opened.and_then(|()| self.watch_path(key.index, path)) {
                 self.changes.told.fail(key, error);
-                (self.watches.has_changes, self.poll.care) = (true, Care::Look);
+                self.note_changes();
             }
         }
     }

@@ -133,7 +133,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn begin_changes(&mut self) {
         self.changes.told.may_read = true;
         self.go_on_with_changes();
-        (self.watches.has_changes, self.poll.care) = (true, Care::Look);
+        self.note_changes();
+    }
+
+    /// There are changes to tell of, or directories to look through.
+    pub(crate) fn note_changes(&mut self) {
+        self.watches.has_changes = true;
+        (self.poll.care, self.poll.has_others) = (Care::Look, true);
     }
 
     /// A turn begins to tell of changes.

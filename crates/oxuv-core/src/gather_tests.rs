@@ -125,7 +125,7 @@ fn what_else_is_done_to_a_stream_comes_after_what_was_written() {
         all.write(twice, 2, b"b");
         assert_eq!(all.received(its), b"ab");
         all.write(tried, 3, b"c");
-        assert_eq!(all.core.try_write(tried, &One(b"d")), Ok(1));
+        assert_eq!(all.core.try_write(tried, One(b"d")), Ok(1));
         assert_eq!(all.received(of_tried), b"cd");
         all.write(shut, 4, b"e");
         all.core.shutdown(shut, 5).unwrap();

@@ -50,7 +50,7 @@ use crate::fs_poll::Look;
 use crate::{Lane, Ticket};
 
 bitflags::bitflags! {
-    /// What a descriptor is ready for, or is watched for (then `READ`, `WRITE` and `PRIORITY` only).
+    /// What a descriptor is ready for, or is watched for (then neither `ERROR` nor `HANG_UP`, which come unasked).
     ///
     /// The bits are those of `poll` and `epoll`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,6 +68,16 @@ bitflags::bitflags! {
         /// The peer has closed its writing side.
         const READ_HANG_UP = 0x2000;
     }
+}
+
+impl Readiness {
+    /// What a descriptor may be watched for.
+    pub const INTERESTS: Readiness =
+        Readiness::READ.union(Readiness::PRIORITY).union(Readiness::WRITE).union(Readiness::READ_HANG_UP);
+
+    /// Beside what a descriptor is watched for: that is to be told when the watch begins or is changed, and whenever something new
+    /// comes, but not as long as it lasts (`EPOLLET`).
+    pub(crate) const EDGE: Readiness = Readiness::from_bits_retain(0x8000);
 }
 
 /// An event of a batch: the token that the descriptor was watched with, and what it is ready for.
@@ -147,8 +157,8 @@ pub trait Kernel {
     /// The number of a descriptor, not negative.
     fn number(fd: &Self::Fd) -> i32;
 
-    /// Watches a descriptor for `interest`, reporting it under `token`. `known`: it is being watched, change that. By
-    /// its number, since it may be somebody else's.
+    /// Watches a descriptor for `interest`, reporting it under `token` in each wait as long as it lasts, unless `interest` has `EDGE`.
+    /// `known`: it is being watched, change that. By its number, since it may be somebody else's.
     ///
     /// # Errors
     /// EPERM when the descriptor cannot be watched; EBADF, ENOMEM, ENOSPC.
@@ -189,6 +199,10 @@ pub trait Kernel {
     /// # Errors
     /// ENOTSOCK, EBADF.
     fn adopt(&mut self, fd: &Self::Fd) -> Result<()>;
+
+    /// True if it is a socket of TCP: then a receive that brings less than there is room for has left nothing, unless the connection
+    /// has ended or there is out-of-band data.
+    fn is_tcp(&self, fd: &Self::Fd) -> bool;
 
     /// Binds a socket with `SO_REUSEADDR`.
     ///

@@ -23,7 +23,7 @@ use oxuv_os::{Errno, EventFd, Result, Spare, clock, datagram, file, fs, inotify,
 
 pub use oxuv_os::DescriptorKind;
 pub use oxuv_os::clock::boot as boot_time;
-pub use oxuv_os::epoll::{Epoll, EventFlags};
+pub use oxuv_os::epoll::{Epoll, EventFlags, NO_EVENT};
 pub use oxuv_os::net::{check_datagrams, check_stream};
 pub use oxuv_os::tty::{TtyMode, WindowSize, check_terminal, reset_mode};
 pub use oxuv_os::unix::pair as unix_pair;
@@ -44,7 +44,8 @@ use work::Way;
 pub struct Linux<J: Job = Box<dyn Job>> {
     epoll: Epoll,
     waker: Waker,
-    events: Vec<Event>,
+    /// Those of the last wait, and behind them what was there before.
+    events: Box<[Event; BATCH]>,
     spare: Spare,
     send_flags: SendFlags,
     way: Way,
@@ -76,7 +77,7 @@ impl Wake for Waker {
 
 impl<J: Job> std::fmt::Debug for Linux<J> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Linux").field("epoll", &self.epoll).field("ready", &self.events.len()).finish_non_exhaustive()
+        f.debug_struct("Linux").field("epoll", &self.epoll).finish_non_exhaustive()
     }
 }
 
@@ -106,6 +107,8 @@ impl<J: Job> Linux<J> {
         epoll.set(eventfd.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
         let mut events = Vec::new();
         events.try_reserve_exact(BATCH)?;
+        events.resize(BATCH, NO_EVENT);
+        let events = events.try_into().map_err(|_| Errno::ENOMEM)?;
         let send_flags = if sigpipe { SendFlags::empty() } else { SendFlags::NOSIGNAL };
         let (waker, spare) = (Waker(Shared::new(eventfd)?), Spare::default());
         let (jobs, ring, process) = (Counter::new(pool), RingJobs::default(), Process::current());
@@ -207,7 +210,9 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
 
     fn watch(&mut self, number: i32, token: u64, interest: Readiness, known: bool) -> Result<()> {
         self.be_reached();
-        self.epoll.set(number, token, EventFlags::from_bits_retain(interest.bits().into()), known)
+        let mut flags = EventFlags::from_bits_truncate((interest & Readiness::INTERESTS).bits().into());
+        flags.set(EventFlags::ET, interest.contains(Readiness::EDGE));
+        self.epoll.set(number, token, flags, known)
     }
 
     fn unwatch(&mut self, number: i32) {
@@ -226,11 +231,10 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     fn wait(&mut self, timeout: Option<u64>) -> Result<usize> {
         self.begin();
         if self.jobs.is_awake {
-            self.wait_for_jobs(timeout)?;
+            Ok(self.wait_for_jobs(timeout)? as usize)
         } else {
-            self.wait_now(timeout)?;
+            Ok(self.wait_now(timeout)? as usize)
         }
-        Ok(self.events.len())
     }
 
     #[inline]
@@ -245,13 +249,17 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
     #[inline]
     fn ready(&self, nth: usize) -> Ready {
         let Event { flags, data, .. } = self.events[nth];
-        Ready { token: data.u64(), readiness: Readiness::from_bits_truncate(flags.bits() as u16) }
+        Ready { token: data.u64(), readiness: Readiness::from_bits_retain(flags.bits() as u16) }
     }
 
     fn tcp_socket(&mut self, family: IpAddr) -> Result<Descriptor> {
         // A listener may one day be at the descriptor limit; the reserve must be laid by before.
         self.spare.refill();
         net::tcp_socket(family)
+    }
+
+    fn is_tcp(&self, fd: &Descriptor) -> bool {
+        net::is_tcp(fd)
     }
 
     fn adopt(&mut self, fd: &Descriptor) -> Result<()> {
@@ -589,7 +597,6 @@ impl<J: Job + From<Shared<Look>>> Kernel for Linux<J> {
         self.waker.0.renew()?;
         self.epoll.renew()?;
         self.epoll.set(self.waker.0.as_raw_fd(), WAKE, EventFlags::IN | EventFlags::ET, false)?;
-        self.events.clear();
         self.be_reached();
         let process = Process::current();
         let is_child = std::mem::replace(&mut self.process, process) != process;

@@ -86,6 +86,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             self.accept_received(from, to)?;
             return self.descriptor_number(client);
         };
+        let as_listener = stream.flags & StreamFlags::TCP;
         if !stream.watch.wanted.contains(Readiness::READ) {
             self.want(from, Readiness::READ);
         }
@@ -99,7 +100,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.prepare_descriptor_of(state, &fd)?;
         let number = K::number(&fd);
         self.put_descriptor_of(state, fd, Medium::Socket);
-        self.streams[state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE;
+        self.streams[state].flags |= StreamFlags::READABLE | StreamFlags::WRITABLE | as_listener;
         Ok(number)
     }
 

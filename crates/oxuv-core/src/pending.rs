@@ -23,7 +23,8 @@ pub(crate) struct Pending {
 /// A stream or a UDP handle in the queue.
 #[derive(Debug, Clone, Copy)]
 struct Fed {
-    key: Key,
+    /// The key, as its number.
+    key: u64,
     /// Where the stream's state is; [`NO_STREAM`] for a UDP handle.
     stream: u32,
 }
@@ -54,7 +55,7 @@ impl Pending {
     pub(crate) fn feed<F, U: Copy>(&mut self, stream: &mut Stream<F, U>, key: Key, state: u32) {
         if !stream.is(StreamFlags::FED) {
             stream.flags |= StreamFlags::FED;
-            self.push(Fed { key, stream: state });
+            self.push(key, state);
         }
     }
 
@@ -64,7 +65,7 @@ impl Pending {
         debug_assert!(!stream.is(StreamFlags::FED));
         stream.put_sent(user);
         stream.flags |= StreamFlags::FED;
-        self.push(Fed { key, stream: state });
+        self.push(key, state);
     }
 
     /// As [`Pending::feed`], for a UDP handle with these flags.
@@ -72,14 +73,14 @@ impl Pending {
     pub(crate) fn feed_udp(&mut self, flags: &mut UdpFlags, key: Key) {
         if !flags.contains(UdpFlags::FED) {
             flags.insert(UdpFlags::FED);
-            self.push(Fed { key, stream: NO_STREAM });
+            self.push(key, NO_STREAM);
         }
     }
 
     #[inline]
-    fn push(&mut self, fed: Fed) {
+    fn push(&mut self, key: Key, stream: u32) {
         self.fed += 1;
-        self.queue.push(fed);
+        self.queue.push(Fed { key: key.to_u64(), stream });
     }
 
     /// Takes a stream out of the queue, if it is in there: it is closed, or its turn has come.
@@ -94,7 +95,7 @@ impl Pending {
     /// Takes a stream out of the queue again that was fed for the next round: there is nothing to be told of yet.
     pub(crate) fn withdraw<F, U: Copy>(&mut self, stream: &mut Stream<F, U>) {
         self.unfeed(stream);
-        if let Some(place) = self.queue.iter().rposition(|fed| fed.key == stream.key)
+        if let Some(place) = self.queue.iter().rposition(|fed| fed.key == stream.key.to_u64())
             && place >= self.end
         {
             self.queue.remove(place);
@@ -177,10 +178,10 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             } else if let Some(event) = self.next_step() {
                 return Some(event);
             }
-            let Fed { key, stream: state } = self.pending.next()?;
+            let Fed { key: number, stream: state } = self.pending.next()?;
+            let key = Key::from_u64(number);
             let event = match self.streams.get_mut(state) {
-                // As numbers, which is one comparison.
-                Some(stream) if stream.key.to_u64() == key.to_u64() => {
+                Some(stream) if stream.key.to_u64() == number => {
                     if let Some(user) = stream.take_only_sent() {
                         self.pending.take_out();
                         (self.step.stage, self.step.key, self.step.state) = (Stage::Told, key, state);

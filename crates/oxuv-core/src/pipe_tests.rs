@@ -113,7 +113,7 @@ fn handles_come_with_the_first_byte_of_their_message_in_whatever_parts_it_goes()
         passing.sim.set_faults(Faults::none());
         for (nth, &taken) in passing.taken.iter().enumerate() {
             let byte = [nth as u8];
-            assert_eq!(passing.core.try_write(taken, &One(&byte)), Ok(1), "seed {seed}");
+            assert_eq!(passing.core.try_write(taken, One(&byte)), Ok(1), "seed {seed}");
             assert_eq!(passing.sent[nth].1.receive(&passing.sim, 2), Ok(byte.to_vec()), "seed {seed}");
         }
         let Passing { mut core, sim, from, to, taken, .. } = passing;
@@ -145,7 +145,7 @@ fn a_write_that_takes_nothing_sends_no_handle() {
     let (fd, _peer) = sim.pair().unwrap();
     let handle = open(&mut core, fd, false);
     // The buffers of both ends.
-    while core.try_write(from, &One(b"fill")).is_ok() {}
+    while core.try_write(from, One(b"fill")).is_ok() {}
     assert_eq!(core.try_write_with_handle(from, &One(b"x"), handle), Err(Errno::EAGAIN));
     core.read_start(to).unwrap();
     core.begin(Mode::NoWait);

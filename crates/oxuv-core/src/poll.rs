@@ -34,6 +34,9 @@ pub(crate) struct Poll {
     /// There may be something to do besides to wait. Whatever is to be done sets it, so that turns that have nothing look
     /// at this alone; it is reckoned anew by the phase that has looked at all.
     pub(crate) care: Care,
+    /// The mailbox may be open, or there may be changes of files: what comes before the batch. Whatever opens it, or finds some, sets
+    /// it, so that a batch of nothing but readiness looks at this alone.
+    pub(crate) has_others: bool,
     /// The front has work of its own to do: the next wait is none.
     skips_wait: bool,
     /// Why the kernel can wait no more.
@@ -46,6 +49,19 @@ impl Poll {
     pub(crate) fn has_to_look(&self) -> bool {
         self.care == Care::Look
     }
+
+    /// The batch under way is of no use: what it says has been seen to.
+    pub(crate) fn forget_batch(&mut self) {
+        (self.at, self.len) = (0, 0);
+    }
+}
+
+/// What a wait has brought.
+pub(crate) enum Come<U> {
+    /// First of all, that this stream is to be read.
+    Read(Key, U),
+    /// Something else, or nothing: then false.
+    Others(bool),
 }
 
 /// A full batch is followed by another at once, so often in a row.
@@ -82,18 +98,53 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         has_some
     }
 
+    /// As [`Core::poll`], for as long as it takes. What comes first is to be read, as a rule: that is seen at once here, without a look
+    /// at what may be under way.
+    #[inline(always)] // As `Core::advance`.
+    pub(crate) fn poll_for_read(&mut self) -> Come<U> {
+        self.turn.count += 1;
+        self.prepare_to_wait();
+        if self.poll.care != Care::None {
+            let has_some = self.poll_with_care(None);
+            if has_some {
+                self.enter(Phase::Poll);
+            }
+            return Come::Others(has_some);
+        }
+        self.wait_without_care(None);
+        if self.poll.len == 0 {
+            return Come::Others(false);
+        }
+        self.enter(Phase::Poll);
+        debug_assert!(self.step.stage == Stage::None && !self.mailbox.is_open() && !self.watches.has_changes);
+        match self.begin_read(0) {
+            Some((key, user)) => Come::Read(key, user),
+            None => Come::Others(true),
+        }
+    }
+
     #[inline(always)] // As `poll`.
     fn wait_for_some(&mut self, timeout: Option<u64>) -> bool {
-        self.flush_writes();
-        self.sync();
-        self.poll.batches = BATCHES;
+        self.prepare_to_wait();
         if self.poll.care != Care::None {
             return self.poll_with_care(timeout);
         }
+        self.wait_without_care(timeout);
+        self.poll.len > 0
+    }
+
+    #[inline(always)] // As `poll`.
+    fn prepare_to_wait(&mut self) {
+        self.flush_writes();
+        self.sync();
+        self.poll.batches = BATCHES;
+    }
+
+    #[inline(always)] // As `poll`.
+    fn wait_without_care(&mut self, timeout: Option<u64>) {
         debug_assert!(!self.must_look());
         self.set_deadline(timeout);
         self.wait_now(timeout);
-        self.poll.len > 0
     }
 
     /// True if there is something to do besides to wait, and to measure that.
@@ -187,16 +238,21 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             {
                 return Some(event);
             }
-            if self.mailbox.is_open()
-                && let Some(event) = self.next_async()
-            {
-                return Some(event);
+            if self.poll.has_others {
+                if self.mailbox.is_open()
+                    && let Some(event) = self.next_async()
+                {
+                    return Some(event);
+                }
+                if self.watches.has_changes
+                    && let Some(event) = self.next_change()
+                {
+                    return Some(event);
+                }
+                // Those that this turn does not come to are for the next one.
+                self.poll.has_others = self.watches.has_changes;
             }
-            if self.watches.has_changes
-                && let Some(event) = self.next_change()
-            {
-                return Some(event);
-            }
+            debug_assert!(!self.mailbox.is_open());
             if self.poll.at < self.poll.len {
                 let ready = self.kernel.ready(self.poll.at);
                 self.poll.at += 1;
@@ -221,15 +277,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if self.poll.at >= self.poll.len || self.run() != run || self.turn.phase != Phase::Poll {
             return None;
         }
-        if self.step.stage != Stage::None || self.mailbox.is_open() || self.watches.has_changes {
+        if self.step.stage != Stage::None || self.poll.has_others {
             return None;
         }
-        let Ready { token, readiness } = self.kernel.ready(self.poll.at);
+        self.begin_read(self.poll.at)
+    }
+
+    /// Begins with the event of the batch that is next, at this place, if that is that a stream is to be read: the usual case.
+    #[inline(always)] // As `Core::advance`.
+    fn begin_read(&mut self, at: usize) -> Option<(Key, U)> {
+        let Ready { token, readiness } = self.kernel.ready(at);
         let key = Key::from_u64(token);
         let &Slot { kind, state, user, .. } = self.slots.get(key)?;
-        let is_read = kind.is_stream() && self.begin_reading(key, state, readiness);
-        self.poll.at += usize::from(is_read);
-        is_read.then_some((key, user))
+        if !kind.is_stream() || !self.begin_reading(key, state, readiness) {
+            return None;
+        }
+        self.poll.at = at + 1;
+        Some((key, user))
     }
 
     /// What is told when all else of a batch is worked off.
@@ -244,10 +308,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     fn wait_again(&mut self) -> bool {
         let events = std::mem::take(&mut self.poll.events);
         self.counts.add(events);
+        // All of the batch is worked off.
+        let len = self.poll.at;
         if events == 0 {
-            return self.poll.len > 0 && self.wait_for_the_rest();
+            return len > 0 && self.wait_for_the_rest();
         }
-        self.poll.len == BATCH && self.wait_for_more()
+        len == BATCH && self.wait_for_more()
     }
 
     /// The batch was full: there may be more.
@@ -392,18 +458,22 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         None
     }
 
-    /// The batch under way is another's: in a child, its parent's.
+    /// Forgets what is left of the batch: what is still ready, the next wait says again.
     pub(crate) fn forget_batch(&mut self) {
-        (self.poll.at, self.poll.len) = (0, 0);
+        for nth in self.poll.at..self.poll.len {
+            let Ready { token, .. } = self.kernel.ready(nth);
+            self.tell_again(Key::from_u64(token));
+        }
+        self.poll.forget_batch();
     }
 
-    /// Forgets the batch: what is still ready, the next wait says again.
+    /// As [`Core::forget_batch`], with all that goes on with it.
     pub(crate) fn abandon_poll(&mut self) {
         // A wake-up among them is not said again.
         self.mailbox.abandon(self.poll.at < self.poll.len);
         self.poll.care = Care::Look;
         self.abandon_signals();
-        (self.poll.at, self.poll.len) = (0, 0);
+        self.forget_batch();
         self.counts.add(std::mem::take(&mut self.poll.events));
     }
 }

@@ -29,17 +29,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// turn in which the descriptor is ready.
     ///
     /// # Errors
-    /// EINVAL when closing, or for an `interest` in ERROR or HANG_UP, which come without being asked for; EEXIST when
-    /// another handle of this loop waits for the descriptor.
+    /// EINVAL when closing, or for an `interest` that is not one of [`Readiness::INTERESTS`]; EEXIST when another handle of this loop
+    /// waits for the descriptor.
     #[doc(alias = "uv_poll_start")]
     pub fn poll_start(&mut self, key: Key, interest: Readiness) -> Result<()> {
         let index = self.open_handle(key, Kind::Poll)?;
-        if interest.intersects(Readiness::ERROR | Readiness::HANG_UP) {
+        if !Readiness::INTERESTS.contains(interest) {
             return Err(Errno::EINVAL);
         }
         let number = self.watch_mut(index).number;
         self.check_free(number, Some(index))?;
-        let surplus = Readiness::all() - interest;
+        let surplus = Readiness::INTERESTS - interest;
         self.unwant(index, surplus);
         if interest.is_empty() {
             return self.poll_stop(key);

@@ -33,6 +33,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.check_free(stream.watch.number, Some(index))?;
         let stream = &mut self.streams[self.slots[index].state];
+        stream.leave_edges();
         stream.flags |= StreamFlags::READING;
         stream.kept -= Readiness::READ;
         self.want(index, Readiness::READ);

@@ -1,5 +1,13 @@
 //! Readiness of streams and of UDP handles, for a front that reads, writes and receives when its user comes to it, and not when the
 //! loop does.
+//!
+//! What the kernel tells of as long as it lasts it looks for in each wait, once more when it is over, too. So a TCP stream that is only
+//! waited for to be read is told of by *edges*: when something new comes. Then
+//!
+//! * what has been told of is not told again, so who waits without having taken all has the kernel look anew ([`Core::want_ready`]);
+//! * all is taken when a read finds nothing, or brings less than there was room for: [`Stream::kept`] says so;
+//! * at the end of a connection, and with out-of-band data, a short read says nothing: that is told of as long as it lasts;
+//! * so is all when anybody waits for room, or the loop is to read or write itself ([`Stream::leave_edges`]).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -7,12 +15,44 @@ use oxuv_os::{Errno, Result};
 
 use crate::kernel::{Kernel, MAX_HANDLES, Medium, Queue, Readiness, Received, Room, UdpBindFlags};
 use crate::read::receive;
-use crate::stream::{Stage, Step, StreamFlags};
+use crate::slots::Slot;
+use crate::stream::{Stage, Step, Stream, StreamFlags};
 use crate::udp::UdpFlags;
 use crate::{Buffers, Core, Event, Key, Kind};
 
 /// What can be waited for.
 const BOTH: Readiness = Readiness::READ.union(Readiness::WRITE);
+
+/// A stream of which the loop itself waits for something.
+const ELSEWISE: StreamFlags = StreamFlags::READING.union(StreamFlags::LISTENING).union(StreamFlags::CONNECTING);
+
+/// What the kernel is to tell of a stream by edges: that there is something to read, and whatever makes a short read say nothing.
+const BY_EDGES: Readiness =
+    Readiness::READ.union(Readiness::READ_HANG_UP).union(Readiness::PRIORITY).union(Readiness::EDGE);
+
+impl<F, U> Stream<F, U> {
+    #[inline]
+    fn is_told_by_edges(&self) -> bool {
+        self.watch.wanted.contains(Readiness::EDGE)
+    }
+
+    /// All that could be read has been.
+    #[inline]
+    fn note_taken(&mut self) {
+        if self.is_told_by_edges() {
+            self.kept = Readiness::READ;
+        }
+    }
+
+    /// What can be read is told of as long as it lasts from now on.
+    #[inline]
+    pub(crate) fn leave_edges(&mut self) {
+        if self.is_told_by_edges() {
+            self.watch.wanted = Readiness::READ;
+            self.kept = Readiness::READ - self.awaited;
+        }
+    }
+}
 
 impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Waits until the stream is ready to be read or written, as `interest` says, besides what it waits for already: then
@@ -26,24 +66,66 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let index = self.open_stream(key)?;
         let state = self.slots[index].state;
         let stream = &self.streams[state];
-        if interest.is_empty() || !BOTH.contains(interest) {
-            return Err(Errno::EINVAL);
-        }
-        if stream.is(StreamFlags::READING) {
-            return Err(Errno::EALREADY);
-        }
-        if stream.fd.is_none() || stream.is(StreamFlags::LISTENING) || stream.is(StreamFlags::CONNECTING) {
-            return Err(Errno::ENOTCONN);
-        }
-        if !stream.kept.contains(interest) {
-            self.check_free(stream.watch.number, Some(index))?;
-            self.want(index, interest);
+        if !stream.kept.contains(interest) || stream.flags.intersects(ELSEWISE) || interest.is_empty() {
+            self.check_ready(index, state, interest)?;
+            self.want_ready(index, state, interest);
         }
         let stream = &mut self.streams[state];
         stream.kept -= interest;
         stream.awaited |= interest;
         self.set_active(index);
         Ok(())
+    }
+
+    /// Everything that a wait may be refused for.
+    #[inline(never)]
+    fn check_ready(&mut self, index: u32, state: u32, interest: Readiness) -> Result<()> {
+        let stream = &self.streams[state];
+        if interest.is_empty() || !BOTH.contains(interest) {
+            return Err(Errno::EINVAL);
+        }
+        if stream.is(StreamFlags::READING) {
+            return Err(Errno::EALREADY);
+        }
+        if stream.fd.is_none() || stream.flags.intersects(ELSEWISE) {
+            return Err(Errno::ENOTCONN);
+        }
+        self.check_free(stream.watch.number, Some(index))
+    }
+
+    /// Has the kernel look, and tell of what is waited for: by edges, if that is all that is wanted of the stream.
+    #[inline(never)]
+    fn want_ready(&mut self, index: u32, state: u32, interest: Readiness) {
+        let is_tcp = self.is_tcp(index, state);
+        let stream = &mut self.streams[state];
+        if !is_tcp || !BY_EDGES.contains(interest | stream.watch.wanted) {
+            stream.leave_edges();
+            return self.want(index, interest);
+        }
+        if !stream.is_told_by_edges() || !stream.awaited.contains(Readiness::READ) {
+            stream.watch.be_told_again();
+        }
+        self.want(index, BY_EDGES);
+    }
+
+    /// True if the stream is a socket of TCP, which may have to be found out.
+    fn is_tcp(&mut self, index: u32, state: u32) -> bool {
+        let stream = &mut self.streams[state];
+        if stream.is(StreamFlags::TCP) || self.slots[index].kind != Kind::Tcp {
+            return stream.is(StreamFlags::TCP);
+        }
+        let is_tcp = stream.fd.as_ref().is_some_and(|fd| self.kernel.is_tcp(fd));
+        stream.flags.set(StreamFlags::TCP, is_tcp);
+        is_tcp
+    }
+
+    /// An event of this stream's was dropped: if it was an edge, it is to be told again.
+    pub(crate) fn tell_again(&mut self, key: Key) {
+        let Some(&Slot { kind, state, .. }) = self.slots.get(key) else { return };
+        if kind.is_stream() && self.streams[state].is_told_by_edges() {
+            self.streams[state].watch.be_told_again();
+            self.mark_unsynced(key.index);
+        }
     }
 
     /// Receives what is there, once.
@@ -68,7 +150,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if stream.medium == Medium::Ipc {
             self.extras[stream.extra].received.try_reserve(MAX_HANDLES)?;
         }
-        match receive(&mut self.kernel, &mut self.extras, stream, fd, room) {
+        let size = room.len();
+        let received = receive(&mut self.kernel, &mut self.extras, stream, fd, room);
+        match received {
             Ok([]) => Err(Errno::EOF),
             Err(error) if error != Errno::EAGAIN => {
                 if self.is_end_of_pipe(index, error) {
@@ -77,7 +161,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 self.streams[self.slots[index].state].flags -= StreamFlags::READABLE | StreamFlags::WRITABLE;
                 Err(error)
             }
-            received => received,
+            Ok(bytes) if bytes.len() == size => Ok(bytes),
+            received => {
+                stream.note_taken();
+                received
+            }
         }
     }
 
@@ -87,7 +175,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let stream = &mut self.streams[state];
         if readiness == Readiness::READ && stream.awaited == Readiness::READ && stream.kept.is_empty() {
             // The usual one: that it can be read is all there is to be said of it.
-            (stream.awaited, stream.kept) = (Readiness::empty(), Readiness::READ);
+            stream.kept = if stream.is_told_by_edges() { Readiness::empty() } else { Readiness::READ };
+            stream.awaited = Readiness::empty();
             self.step.stage = Stage::None;
             self.set_inactive(key.index);
             self.let_it_be_done();
@@ -98,6 +187,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline(never)]
     fn tell_all(&mut self, key: Key, state: u32, user: U, readiness: Readiness) -> Option<Event<U>> {
+        if self.streams[state].is_told_by_edges() {
+            return self.tell_edge(key, state, user, readiness);
+        }
         let stream = &mut self.streams[state];
         // If it can be read, and nothing more, that is all there is to be said of it.
         self.step.stage = if readiness == Readiness::READ { Stage::None } else { Stage::HangUp };
@@ -116,13 +208,32 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.kept |= told & Readiness::READ;
         let is_over = stream.awaited.is_empty();
         if told.contains(Readiness::WRITE) && stream.writes.is_empty() {
-            self.unwant(key.index, Readiness::WRITE);
+            self.unwant_writing(key.index);
         }
         if is_over {
             self.set_inactive(key.index);
         }
         self.let_it_be_done();
         Some(Event::Ready { key, user, readiness: told })
+    }
+
+    /// As [`Core::tell_all`], of a stream that is told of by edges.
+    fn tell_edge(&mut self, key: Key, state: u32, user: U, readiness: Readiness) -> Option<Event<U>> {
+        self.step.stage = Stage::None;
+        let stream = &mut self.streams[state];
+        stream.kept = Readiness::empty();
+        if stream.awaited.is_empty() {
+            // Who comes for it has the kernel look again.
+            return None;
+        }
+        stream.awaited = Readiness::empty();
+        if readiness != Readiness::READ {
+            stream.leave_edges();
+            self.mark_unsynced(key.index);
+        }
+        self.set_inactive(key.index);
+        self.let_it_be_done();
+        Some(Event::Ready { key, user, readiness: Readiness::READ })
     }
 
     /// What is told of is done when this phase is over. Another wait in it, after a full batch, would tell of it again, and take
@@ -217,11 +328,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Some(Event::Ready { key, user: self.slots[key.index].user, readiness: Readiness::READ })
     }
 
+    /// Something waits to be written.
+    pub(crate) fn want_room(&mut self, index: u32, state: u32) {
+        self.streams[state].leave_edges();
+        self.want(index, Readiness::WRITE);
+    }
+
     /// Nothing is to be written any more. Somebody may wait for room all the same.
     #[inline]
     pub(crate) fn unwant_writing(&mut self, index: u32) {
-        if !self.streams[self.slots[index].state].awaited.contains(Readiness::WRITE) {
-            self.unwant(index, Readiness::WRITE);
+        let stream = &mut self.streams[self.slots[index].state];
+        if stream.awaited.contains(Readiness::WRITE) || !stream.watch.wanted.contains(Readiness::WRITE) {
+            return;
         }
+        if stream.is(StreamFlags::TCP) && (stream.awaited | stream.kept).contains(Readiness::READ) {
+            // Nobody but tasks wants something of it now.
+            stream.watch.wanted = BY_EDGES;
+            stream.watch.be_told_again();
+            return self.mark_unsynced(index);
+        }
+        self.unwant(index, Readiness::WRITE);
     }
 }

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use oxuv_os::{Errno, InternetAddress};
 
 use crate::kernel::{BATCH, Readiness, Received, Room, UdpBindFlags};
-use crate::sim::{Faults, Peer, Sim};
+use crate::sim::{Faults, Note, Peer, Sim};
 use crate::testing::Random;
 use crate::{Config, Core, Event, Key, Mode, One};
 
@@ -79,8 +79,8 @@ fn an_end_is_ready_and_read_as_one() {
 fn room_is_told_beside_what_is_queued() {
     let (mut core, sim, key, peer) = connected(4, Faults::none());
     sim.set_capacity(4);
-    while core.try_write(key, &One(b"x")).is_ok() {}
-    assert_eq!(core.try_write(key, &One(b"x")), Err(Errno::EAGAIN));
+    while core.try_write(key, One(b"x")).is_ok() {}
+    assert_eq!(core.try_write(key, One(b"x")), Err(Errno::EAGAIN));
     core.wait_ready(key, Readiness::WRITE).unwrap();
     core.write(key, 9, One(b"queued for long".to_vec()), |buffers| buffers).unwrap();
     assert_eq!(turn(&mut core), []);
@@ -99,13 +99,171 @@ fn room_is_told_beside_what_is_queued() {
     assert!(!core.is_active(key));
 }
 
+/// What the kernel was told of the stream's descriptor, since the last time.
+fn watches(sim: &Sim) -> Vec<Readiness> {
+    let told = |note| if let Note::Watched { interest, .. } = note { Some(interest) } else { None };
+    sim.take_trace().into_iter().filter_map(told).collect()
+}
+
+#[test]
+fn who_takes_all_and_waits_again_costs_no_word_to_the_kernel() {
+    let (mut core, sim, key, peer) = connected(8, Faults::none());
+    core.wait_ready(key, Readiness::READ).unwrap();
+    for nth in 0..3 {
+        peer.send(&sim, b"abc").unwrap();
+        assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+        assert_eq!(read(&mut core, key).unwrap(), b"abc");
+        core.wait_ready(key, Readiness::READ).unwrap();
+        assert_eq!(turn(&mut core), []);
+        assert_eq!(watches(&sim).len(), usize::from(nth == 0));
+    }
+}
+
+#[test]
+fn who_leaves_something_and_waits_again_is_told_again() {
+    let (mut core, sim, key, peer) = connected(9, Faults::none());
+    core.wait_ready(key, Readiness::READ).unwrap();
+    peer.send(&sim, &[7; 65]).unwrap();
+    assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+    assert_eq!(read(&mut core, key).unwrap(), [7; 64]);
+    core.wait_ready(key, Readiness::READ).unwrap();
+    assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+    assert_eq!(read(&mut core, key).unwrap(), [7]);
+}
+
+#[test]
+fn what_comes_while_nobody_waits_is_told_to_the_next_who_does() {
+    let (mut core, sim, key, peer) = connected(10, Faults::none());
+    core.wait_ready(key, Readiness::READ).unwrap();
+    peer.send(&sim, b"one").unwrap();
+    assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+    assert_eq!(read(&mut core, key).unwrap(), b"one");
+    peer.send(&sim, b"two").unwrap();
+    assert_eq!(turn(&mut core), []);
+    peer.send(&sim, b"three").unwrap();
+    assert_eq!(turn(&mut core), []);
+    core.wait_ready(key, Readiness::READ).unwrap();
+    assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+    assert_eq!(read(&mut core, key).unwrap(), b"twothree");
+}
+
+#[test]
+fn an_event_of_a_batch_that_is_given_up_is_told_again() {
+    let (mut core, sim, key, peer) = connected(11, Faults::none());
+    let (fd, other) = sim.pair().unwrap();
+    let second = core.tcp_init(8).unwrap();
+    core.tcp_open(second, fd).unwrap();
+    for key in [key, second] {
+        core.wait_ready(key, Readiness::READ).unwrap();
+    }
+    peer.send(&sim, b"x").unwrap();
+    other.send(&sim, b"x").unwrap();
+    core.begin(Mode::NoWait);
+    let Some(Event::Ready { user: first, .. }) = core.next() else { panic!("both are ready") };
+    core.abandon();
+    let told = turn(&mut core);
+    assert!(matches!(told[..], [Event::Ready { user, .. }] if user + first == 15), "{told:?}");
+}
+
+#[test]
+fn an_event_that_a_run_in_between_has_dropped_is_told_again() {
+    let (mut core, sim, key, peer) = connected(12, Faults::none());
+    core.wait_ready(key, Readiness::READ).unwrap();
+    let send = core.async_init(9).unwrap();
+    let sender = core.async_sender(send).unwrap();
+    turn(&mut core);
+    sender.send().unwrap();
+    peer.send(&sim, b"x").unwrap();
+    core.begin(Mode::NoWait);
+    let first = core.next();
+    let outer = core.suspend();
+    core.begin(Mode::NoWait);
+    let inner: Vec<_> = std::iter::from_fn(|| core.next()).collect();
+    core.end().unwrap();
+    core.resume(outer);
+    let all: Vec<_> = first.into_iter().chain(inner).chain(std::iter::from_fn(|| core.next())).collect();
+    core.end().unwrap();
+    assert_eq!(all.iter().filter(|event| matches!(event, Event::Ready { .. })).count(), 1, "{all:?}");
+}
+
+#[test]
+fn a_stream_that_tasks_have_read_is_read_by_the_loop_as_any_other() {
+    let (mut core, sim, key, peer) = connected(13, Faults::none());
+    core.wait_ready(key, Readiness::READ).unwrap();
+    peer.send(&sim, b"abc").unwrap();
+    assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+    core.read_start(key).unwrap();
+    // It does not take the bytes, and is asked again in each turn.
+    for _ in 0..2 {
+        core.begin(Mode::NoWait);
+        assert!(matches!(core.next(), Some(Event::NeedBuffer { .. })));
+        assert_eq!(core.read_into(key, &mut []), Err(Errno::ENOBUFS));
+        assert_eq!(core.next(), None);
+        core.end().unwrap();
+    }
+    core.read_stop(key).unwrap();
+    assert_eq!(read(&mut core, key).unwrap(), b"abc");
+}
+
+#[test]
+fn who_has_waited_for_room_costs_no_word_to_the_kernel_later() {
+    let (mut core, sim, key, peer) = connected(14, Faults::none());
+    sim.set_capacity(1);
+    core.wait_ready(key, Readiness::READ).unwrap();
+    while core.try_write(key, &One(b"x")).is_ok() {}
+    core.wait_ready(key, Readiness::WRITE).unwrap();
+    assert_eq!(turn(&mut core), []);
+    peer.receive(&sim, 1).unwrap();
+    assert_eq!(turn(&mut core), [Event::Ready { key, user: 7, readiness: Readiness::WRITE }]);
+    assert_eq!(turn(&mut core), []);
+    sim.take_trace();
+    for _ in 0..3 {
+        peer.send(&sim, b"abc").unwrap();
+        assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+        assert_eq!(turn(&mut core), []);
+        assert_eq!(read(&mut core, key).unwrap(), b"abc");
+        core.wait_ready(key, Readiness::READ).unwrap();
+    }
+    assert_eq!(watches(&sim), []);
+}
+
+#[test]
+fn an_end_is_told_to_each_who_waits() {
+    let (mut core, sim, key, peer) = connected(15, Faults::none());
+    core.wait_ready(key, Readiness::READ).unwrap();
+    turn(&mut core);
+    peer.shutdown(&sim);
+    for _ in 0..3 {
+        assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]), "{:?}", sim.take_trace());
+        assert_eq!(read(&mut core, key), Err(Errno::EOF));
+        core.wait_ready(key, Readiness::READ).unwrap();
+    }
+}
+
+#[test]
+fn who_waits_twice_after_the_end_is_told() {
+    let (mut core, sim, key, peer) = connected(16, Faults::none());
+    core.wait_ready(key, Readiness::READ).unwrap();
+    turn(&mut core);
+    peer.shutdown(&sim);
+    for _ in 0..3 {
+        assert!(matches!(turn(&mut core)[..], [Event::Ready { .. }]));
+        core.wait_ready(key, Readiness::READ).unwrap();
+        core.wait_ready(key, Readiness::READ).unwrap();
+    }
+}
+
 /// What a front does with a stream at random, and what it may expect. Bytes are the numbers of their places.
 struct Front {
     core: Streams,
     sim: Sim,
     key: Key,
     peer: Peer,
+    /// The loop reads, and nobody waits to.
+    is_reading: bool,
     awaited: Readiness,
+    /// The loop's writes that are not reported.
+    queued: usize,
     sent: usize,
     came: usize,
     written: usize,
@@ -119,12 +277,25 @@ impl Front {
         let (core, sim, key, peer) = connected(seed, faults);
         sim.set_capacity(16);
         let awaited = Readiness::empty();
-        Front { core, sim, key, peer, awaited, sent: 0, came: 0, written: 0, arrived: 0 }
+        Front { core, sim, key, peer, is_reading: false, awaited, queued: 0, sent: 0, came: 0, written: 0, arrived: 0 }
     }
 
     fn wait(&mut self, interest: Readiness) {
-        self.core.wait_ready(self.key, interest).unwrap();
-        self.awaited |= interest;
+        let result = self.core.wait_ready(self.key, interest);
+        assert_eq!(result, if self.is_reading { Err(Errno::EALREADY) } else { Ok(()) });
+        self.awaited |= if result.is_ok() { interest } else { Readiness::empty() };
+    }
+
+    /// The loop begins to read, or ends.
+    fn read_otherwise(&mut self) {
+        if self.is_reading {
+            self.core.read_stop(self.key).unwrap();
+            self.is_reading = false;
+        } else {
+            let result = self.core.read_start(self.key);
+            assert_eq!(result, if self.awaited.is_empty() { Ok(()) } else { Err(Errno::EALREADY) });
+            self.is_reading = result.is_ok();
+        }
     }
 
     fn peer_sends(&mut self, count: usize) {
@@ -139,13 +310,23 @@ impl Front {
         }
     }
 
-    fn read(&mut self) {
-        match read(&mut self.core, self.key) {
+    fn took(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            assert_eq!(byte, self.came as u8);
+            self.came += 1;
+        }
+    }
+
+    /// Reads at most so many, and waits if there is nothing.
+    fn read(&mut self, most: usize) {
+        if self.is_reading {
+            return;
+        }
+        let mut room = [0; 64];
+        match self.core.try_read(self.key, Room::from(&mut room[..most])) {
             Ok(bytes) => {
-                for byte in bytes {
-                    assert_eq!(byte, self.came as u8);
-                    self.came += 1;
-                }
+                let bytes = bytes.to_vec();
+                self.took(&bytes);
             }
             Err(error) => {
                 assert_eq!(error, Errno::EAGAIN);
@@ -154,9 +335,17 @@ impl Front {
         }
     }
 
+    /// Has the loop write, as long as that takes.
+    fn queue(&mut self, count: usize) {
+        let bytes: Vec<u8> = (self.written..self.written + count).map(|place| place as u8).collect();
+        self.core.write(self.key, 9, One(bytes), |buffers| buffers).unwrap();
+        self.written += count;
+        self.queued += 1;
+    }
+
     fn write(&mut self, count: usize) {
         let bytes: Vec<u8> = (self.written..self.written + count).map(|place| place as u8).collect();
-        match self.core.try_write(self.key, &One(&bytes[..])) {
+        match self.core.try_write(self.key, One(&bytes[..])) {
             Ok(count) => self.written += count,
             Err(error) => {
                 assert_eq!(error, Errno::EAGAIN);
@@ -167,12 +356,35 @@ impl Front {
 
     /// What is told was awaited, and is not any more.
     fn turn(&mut self) {
-        for event in turn(&mut self.core) {
-            let Event::Ready { key, user: 7, readiness } = event else { panic!("{event:?}") };
-            assert!(key == self.key && !readiness.is_empty() && self.awaited.contains(readiness), "{event:?}");
-            self.awaited -= readiness;
+        self.turn_until(usize::MAX);
+    }
+
+    /// A turn that is given up after so many events.
+    fn turn_until(&mut self, most: usize) {
+        self.core.begin(Mode::NoWait);
+        for _ in 0..most {
+            match self.core.next() {
+                Some(Event::Ready { key, user: 7, readiness }) => {
+                    assert!(key == self.key && !readiness.is_empty() && self.awaited.contains(readiness));
+                    self.awaited -= readiness;
+                }
+                Some(Event::Written { key, user: 9, result: Ok(()) }) if key == self.key => self.queued -= 1,
+                Some(Event::NeedBuffer { key, user: 7 }) => {
+                    assert!(key == self.key && self.is_reading);
+                    let mut room = [std::mem::MaybeUninit::uninit(); 4];
+                    let bytes = self.core.read_into(key, &mut room).unwrap().to_vec();
+                    self.took(&bytes);
+                }
+                Some(event) => panic!("{event:?}"),
+                None => {
+                    self.core.end().unwrap();
+                    let waits = !self.awaited.is_empty() || self.is_reading;
+                    assert_eq!(self.core.is_active(self.key), waits);
+                    return;
+                }
+            }
         }
-        assert_eq!(self.core.is_active(self.key), !self.awaited.is_empty());
+        self.core.abandon();
     }
 }
 
@@ -185,18 +397,32 @@ fn readiness_is_told_to_who_waits_and_to_nobody_else_whatever_happens() {
             match random.below(8) {
                 0 => front.peer_sends(count),
                 1 => front.peer_receives(count),
-                2 | 3 => front.read(),
+                2 | 3 => front.read(*random.pick(&[1, 4, 64]).unwrap()),
+                4 if random.chance(300) => front.queue(count),
                 4 => front.write(count),
                 5 => front.wait(*random.pick(&[Readiness::READ, Readiness::WRITE]).unwrap()),
+                6 if random.chance(100) => front.read_otherwise(),
+                7 if random.chance(100) => front.turn_until(random.below(3)),
                 _ => front.turn(),
             }
         }
         // Whoever waits for what there is hears of it.
         front.sim.set_faults(Faults::none());
+        if front.is_reading {
+            front.read_otherwise();
+        }
         front.peer_receives(16);
         front.peer_sends(1);
         (0..3).for_each(|_| front.turn());
         assert_eq!(front.awaited, Readiness::empty(), "seed {seed}");
+        while front.arrived < front.written {
+            let before = front.arrived;
+            front.peer_receives(16);
+            front.turn();
+            assert!(front.arrived > before, "seed {seed}: what is queued is sent when there is room");
+        }
+        front.turn();
+        assert_eq!(front.queued, 0, "seed {seed}");
         // And what is there and not waited for keeps nobody awake.
         let timer = front.core.timer_init(1).unwrap();
         front.core.timer_start(timer, 1_000_000_000, 0).unwrap();

@@ -41,6 +41,8 @@ bitflags::bitflags! {
         /// A write was sent whole by its call, with nothing in `done`. That is how most writes end, and they need no entry
         /// there. It is reported first.
         const SENT = 0x400;
+        /// Known to be a socket of TCP.
+        const TCP = 0x800;
     }
 }
 
@@ -54,7 +56,8 @@ pub(crate) struct Stream<F, U> {
     pub(crate) watch: Watch,
     /// What is waited for without being read or written by the loop.
     pub(crate) awaited: Readiness,
-    /// What was waited for so and came: the kernel is not told that it is no longer, as it mostly is again.
+    /// What was waited for so and came: the kernel is not told that it is no longer, as it mostly is again. What is told by edges (see
+    /// `ready.rs`) is here only when the kernel will tell of it.
     pub(crate) kept: Readiness,
     /// A connection that a listener has taken from the kernel and the user has not taken yet.
     pub(crate) accepted: Option<F>,
@@ -430,7 +433,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if may_read && stream.is(StreamFlags::READING) {
             return Some(Event::NeedBuffer { key, user });
         }
-        if !(stream.awaited | stream.kept).is_empty() {
+        if !(stream.awaited | stream.kept | stream.watch.wanted & Readiness::EDGE).is_empty() {
             return self.tell_ready(key, state, user, readiness);
         }
         self.step.stage = Stage::HangUp;

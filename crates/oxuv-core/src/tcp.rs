@@ -29,6 +29,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.watches.reserve_number(K::number(&fd))?;
         let key = self.tcp_init(user)?;
         self.put_descriptor(key.index, fd, Medium::Socket);
+        self.streams[self.slots[key.index].state].flags |= StreamFlags::TCP;
         Ok(key)
     }
 
@@ -211,6 +212,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let fd = self.kernel.tcp_socket(family)?;
             self.prepare_descriptor(index, &fd)?;
             self.put_descriptor(index, fd, Medium::Socket);
+            self.streams[self.slots[index].state].flags |= StreamFlags::TCP;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use oxuv_os::Result;
 
 use crate::kernel::Kernel;
 use crate::observe::Told;
+use crate::poll::Come;
 use crate::slots::{List, Walk};
 use crate::{Buffers, Core, Event, Mode};
 
@@ -68,6 +69,15 @@ pub(crate) struct Turn {
     run: u32,
     /// What an observer has been told.
     pub(crate) told: Told,
+}
+
+/// What of poll is under way when it is gone on with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    Nothing,
+    /// A round of pending after it.
+    Round,
+    Batch,
 }
 
 /// What of a turn is still to come: for a front that has work of its own to do before the wait, or after it.
@@ -159,8 +169,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn advance(&mut self) -> Option<Event<U>> {
         let mut at = self.turn.phase;
         'turns: loop {
-            // Whether a batch, or a round of pending after it, is under way.
-            let (mut has_batch, mut has_round) = (false, false);
+            let mut begun = Begun::Nothing;
             'timers: {
                 'closing: {
                     'poll: {
@@ -179,11 +188,11 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                                     Phase::Idle => break 'prepare,
                                     Phase::Prepare => break 'poll,
                                     Phase::Poll => {
-                                        has_batch = true;
+                                        begun = Begun::Batch;
                                         break 'poll;
                                     }
                                     Phase::PendingAfterPoll => {
-                                        has_round = true;
+                                        begun = Begun::Round;
                                         break 'poll;
                                     }
                                     Phase::Check => break 'closing,
@@ -213,7 +222,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                             return None;
                         }
                     }
-                    if let Some(event) = self.next_of_poll(has_batch, has_round) {
+                    if let Some(event) = self.next_of_poll(begun) {
                         return Some(event);
                     }
                     if self.begin_watchers(Phase::Check, List::Check) {
@@ -238,26 +247,35 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// The next event of the poll phase and of the rounds of pending after it, one of which may be under way: of this turn, and of
     /// the following ones as long as these have nothing else.
     #[inline(always)] // As `advance`.
-    fn next_of_poll(&mut self, mut has_batch: bool, mut has_round: bool) -> Option<Event<U>> {
-        if !has_batch && !has_round {
+    fn next_of_poll(&mut self, mut begun: Begun) -> Option<Event<U>> {
+        if begun == Begun::Nothing {
             let timeout = if self.turn.may_wait { self.poll_timeout() } else { Some(0) };
-            has_batch = self.poll(timeout);
+            if self.poll(timeout) {
+                begun = Begun::Batch;
+            }
         }
         loop {
-            if has_batch && let Some(event) = self.next_ready() {
+            if begun == Begun::Batch
+                && let Some(event) = self.next_ready()
+            {
                 return Some(event);
             }
-            while has_round || self.begin_pending_round() {
+            let mut has_round = begun == Begun::Round || self.begin_pending_round();
+            while has_round {
                 if let Some(event) = self.next_pending() {
                     return Some(event);
                 }
-                has_round = false;
+                has_round = self.begin_pending_round();
             }
             if !self.has_only_the_wait() {
                 return None;
             }
             self.turn.pending_rounds = PENDING_ROUNDS;
-            has_batch = self.poll(None);
+            begun = match self.poll_for_read() {
+                Come::Read(key, user) => return Some(Event::NeedBuffer { key, user }),
+                Come::Others(true) => Begun::Batch,
+                Come::Others(false) => Begun::Nothing,
+            };
         }
     }
 
@@ -265,9 +283,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// Then that begins at once. Nobody sees the loop's time until it is read after the wait, so it is not read before.
     #[inline(always)] // As `advance`.
     fn has_only_the_wait(&self) -> bool {
-        self.slots.are_all_empty(&[List::Idle, List::Prepare, List::Check, List::Closing])
+        self.pending.is_empty()
+            && self.slots.are_all_empty(&[List::Idle, List::Prepare, List::Check, List::Closing])
             && self.timers.heap.is_empty()
-            && self.pending.is_empty()
             && self.waits_for_something()
             && self.turn.mode == Mode::Default
             && !self.turn.stop

@@ -531,9 +531,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if special != PLAIN {
             self.forget_special(special);
         }
-        if are_given_back::<B>() {
-            self.spent = buffers;
-        }
+        self.put_spent(buffers);
         self.requests -= 1;
         Some((user, result))
     }

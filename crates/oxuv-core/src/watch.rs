@@ -36,6 +36,12 @@ impl Watch {
         let watched = std::mem::take(&mut self.watched);
         (!watched.is_empty()).then_some(self.number)
     }
+
+    /// What is told by edges shall be told again, though nothing new has come: to change the watch does that.
+    #[inline]
+    pub(crate) fn be_told_again(&mut self) {
+        self.watched -= Readiness::EDGE;
+    }
 }
 
 impl Default for Watch {
@@ -219,6 +225,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !watch.wanted.intersects(readiness) {
             return;
         }
+        debug_assert!(!watch.wanted.contains(Readiness::EDGE), "of what is told by edges all or nothing is wanted");
         watch.wanted -= readiness;
         self.mark_unsynced(index);
     }

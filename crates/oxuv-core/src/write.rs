@@ -5,7 +5,7 @@ use std::io::IoSlice;
 use oxuv_os::{Errno, Result};
 
 use crate::buffers::are_given_back;
-use crate::kernel::{Kernel, Medium, Readiness};
+use crate::kernel::{Kernel, Medium};
 use crate::slots::{Slot, flag};
 use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags, find_mut};
 use crate::{Buffers, Core, Event, Key};
@@ -123,16 +123,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             && !self.gathering.is_on()
             && let Some(fd) = stream.idle_socket()
         {
-            return match send(&mut self.kernel, fd, Medium::Socket, &buffers, Place::default()) {
+            let noted = match send(&mut self.kernel, fd, Medium::Socket, &buffers, Place::default()) {
                 Ok(sent) if sent >= total => {
                     self.pending.feed_sent(stream, key, state, user);
                     self.requests += 1;
-                    Ok(Progress::Sent(buffers))
+                    return Ok(Progress::Sent(buffers));
                 }
-                tried => self.note(Begun { key, state, user, total }, buffers, keep, tried),
+                tried => {
+                    let tried = tried.map(|sent| sent as u32);
+                    self.note(Begun { key, state, user, total }, buffers, keep, tried)
+                }
             };
+            return apart(noted);
         }
-        self.write_otherwise(key, user, buffers, keep)
+        apart(self.write_otherwise(key, user, buffers, keep))
     }
 
     /// As [`Core::write`], where there is more to look at than whether it is sent.
@@ -157,22 +161,23 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             Some(fd) if stream.sends_at_once() => send(&mut self.kernel, fd, stream.medium, &buffers, Place::default()),
             _ => Err(Errno::EAGAIN),
         };
-        self.note(begun, buffers, keep, tried)
+        self.note(begun, buffers, keep, tried.map(|sent| sent as u32))
     }
 
-    /// Notes how much of a write was sent by its call: nothing for now if that is EAGAIN, nothing for ever with another error.
+    /// Notes how much of a write was sent by its call, which is less than 2^31 bytes: nothing for now if that is EAGAIN, nothing for
+    /// ever with another error.
     #[inline(never)]
     fn note<T: Buffers>(
         &mut self,
         begun: Begun<U>,
         buffers: T,
         keep: impl FnOnce(T) -> B,
-        tried: Result<usize>,
+        tried: Result<u32>,
     ) -> Result<Progress<T>, Refused<T>> {
         let Begun { key, state, user, total } = begun;
         let stream = &mut self.streams[state];
         let progress = match tried {
-            Ok(sent) if sent >= total => {
+            Ok(sent) if sent as usize >= total => {
                 if stream.ended() == 0 {
                     stream.put_sent(user);
                 } else {
@@ -181,7 +186,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 Progress::Sent(buffers)
             }
             Ok(_) | Err(Errno::EAGAIN) => {
-                let sent = tried.unwrap_or(0);
+                let sent = tried.unwrap_or(0) as usize;
                 self.queue(key.index, state, Write::new(user, keep(buffers), sent, total, None));
                 return Ok(Progress::Kept);
             }
@@ -218,7 +223,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.queued += write.left;
         self.writes.push_back(&mut stream.writes, write);
         // While connecting, this is what is wanted anyway.
-        self.want(index, Readiness::WRITE);
+        self.want_room(index, state);
         if goes_on {
             self.send_queued(index);
         }
@@ -229,7 +234,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn take_buffers(&mut self) -> Option<B> {
         // Mostly there is none, and that needs no more than a look.
-        if self.spent.is_some() { self.spent.take() } else { None }
+        if self.has_spent { self.take_spent() } else { None }
+    }
+
+    #[cold]
+    fn take_spent(&mut self) -> Option<B> {
+        self.has_spent = false;
+        self.spent.take()
     }
 
     /// Sends what the kernel takes at once, and returns how many bytes that was.
@@ -238,29 +249,30 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     /// EAGAIN when it takes nothing, while connecting, or when bytes are queued; else as [`Core::write`] and as the connection fails.
     #[doc(alias = "uv_try_write")]
     #[inline(always)] // Its result would go through memory.
-    pub fn try_write(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
-        self.flush_writes();
-        let (_, stream) = find_mut(&mut self.streams, &self.slots, &self.step, key).ok_or(Errno::EINVAL)?;
-        if size(buffers).is_some()
+    pub fn try_write(&mut self, key: Key, buffers: impl Buffers) -> Result<usize> {
+        if !self.gathering.has_some
+            && let Some((_, stream)) = find_mut(&mut self.streams, &self.slots, &self.step, key)
+            && size(&buffers).is_some()
             && let Some(fd) = stream.idle_socket()
         {
-            return send(&mut self.kernel, fd, Medium::Socket, buffers, Place::default());
+            return send(&mut self.kernel, fd, Medium::Socket, &buffers, Place::default());
         }
         self.try_write_otherwise(key, buffers)
     }
 
-    /// As [`Core::try_write`], to a stream that is not idle.
+    /// As [`Core::try_write`], to a stream that is not idle, or after what is gathered.
     #[inline(never)]
-    fn try_write_otherwise(&mut self, key: Key, buffers: &impl Buffers) -> Result<usize> {
+    fn try_write_otherwise(&mut self, key: Key, buffers: impl Buffers) -> Result<usize> {
+        self.flush_writes();
         // A key of nobody finds a state that was freed.
         let &Slot { state, .. } = self.slots.get_stream(key).ok_or(Errno::EINVAL)?;
         let stream = &mut self.streams[state];
         if stream.queued != 0 || stream.is(StreamFlags::CONNECTING) {
             return Err(Errno::EAGAIN);
         }
-        check(stream, buffers)?;
+        check(stream, &buffers)?;
         let fd = stream.fd.as_ref().ok_or(Errno::EBADF)?;
-        send(&mut self.kernel, fd, stream.medium, buffers, Place::default())
+        send(&mut self.kernel, fd, stream.medium, &buffers, Place::default())
     }
 
     /// Takes back what is not sent yet of a write that is queued: it ends with ECANCELED, by its event as ever. A write
@@ -365,7 +377,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if failed {
             self.unwant_writing(index);
         } else if waits {
-            self.want(index, Readiness::WRITE);
+            self.want_room(index, state);
         }
     }
 
@@ -420,6 +432,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         Some(Event::ShutDown { key: self.slots.key(slot), user, result })
     }
 
+    /// Keeps what was kept of a write that is told of now, for [`Core::take_buffers`].
+    #[inline(always)] // It is a move.
+    pub(crate) fn put_spent(&mut self, buffers: Option<B>) {
+        if are_given_back::<B>() {
+            (self.has_spent, self.spent) = (buffers.is_some(), buffers);
+        }
+    }
+
     /// Reports the write that ended first.
     #[inline]
     pub(crate) fn report_write(&mut self, key: Key, state: u32) -> Option<Event<U>> {
@@ -431,9 +451,9 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline]
     pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
-        // What nobody has taken is dropped. Mostly there is none, and that needs no more than a look.
-        if are_given_back::<B>() && self.spent.is_some() {
-            self.spent = None;
+        // What nobody has taken is dropped. Mostly there is none.
+        if are_given_back::<B>() && self.has_spent {
+            drop(self.take_spent());
         }
         self.requests -= 1;
         Event::Written { key, user, result: Ok(()) }
@@ -444,9 +464,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let stream = &mut self.streams[state];
         let Write { user, result, left, buffers, .. } = self.writes.pop_front(&mut stream.done)?;
         stream.queued -= left;
-        if are_given_back::<B>() {
-            self.spent = buffers;
-        }
+        self.put_spent(buffers);
         self.requests -= 1;
         Some(Event::Written { key, user, result })
     }
@@ -457,6 +475,17 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         while let Some(write) = self.writes.move_front(&mut stream.writes, &mut stream.done) {
             write.result = Err(Errno::ECANCELED);
         }
+    }
+}
+
+/// The same, taken apart and made anew. What is not inlined returns this by memory, which the usual result would go through with it.
+#[inline(always)]
+fn apart<T>(result: Result<Progress<T>, Refused<T>>) -> Result<Progress<T>, Refused<T>> {
+    match result {
+        Ok(Progress::Sent(buffers)) => Ok(Progress::Sent(buffers)),
+        Ok(Progress::Failed(buffers)) => Ok(Progress::Failed(buffers)),
+        Ok(Progress::Kept) => Ok(Progress::Kept),
+        Err(Refused { error, given }) => Err(Refused { error, given }),
     }
 }
 

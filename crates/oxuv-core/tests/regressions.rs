@@ -310,6 +310,6 @@ fn a_key_of_nobody_is_not_that_of_the_stream_last_worked_on_which_is_gone() {
     assert_eq!(core.next(), None);
     assert_eq!(core.end(), Ok(false));
     for nobody in [key, Key::default()] {
-        assert_eq!(core.try_write(nobody, &One(b"x")), Err(Errno::EINVAL));
+        assert_eq!(core.try_write(nobody, One(b"x")), Err(Errno::EINVAL));
     }
 }

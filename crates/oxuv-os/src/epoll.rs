@@ -81,14 +81,13 @@ impl Epoll {
         }
     }
 
-    /// Waits for events for up to `timeout` nanoseconds (`None`: for ever) and leaves those that came in `events`,
-    /// at most its capacity; none when the time is over.
+    /// Waits for events for up to `timeout` nanoseconds (`None`: for ever), puts those that came into `events`, as many as there is room
+    /// for, and returns their number; 0 when the time is over.
     ///
     /// # Errors
     /// EINTR when a signal handler ran, EBADF or EINVAL when the epoll descriptor was closed by foreign hands.
     #[inline]
-    pub fn wait(&self, events: &mut Vec<Event>, timeout: Option<u64>) -> Result<()> {
-        events.clear();
+    pub fn wait(&self, events: &mut [Event], timeout: Option<u64>) -> Result<u32> {
         match timeout {
             // The older call does these as well, and is 90 ns quicker for it: that reads no time.
             #[cfg(loom)]
@@ -106,25 +105,24 @@ impl Epoll {
     }
 
     #[inline]
-    fn wait_milliseconds(&self, events: &mut Vec<Event>, timeout: Option<&Timespec>) -> Result<()> {
-        epoll::wait(&self.0, rustix::buffer::spare_capacity(events), timeout)?;
-        Ok(())
+    fn wait_milliseconds(&self, events: &mut [Event], timeout: Option<&Timespec>) -> Result<u32> {
+        Ok(epoll::wait(&self.0, events, timeout)? as u32)
     }
 
     /// loom runs one thread at a time: while this waits, the others must go on.
     #[cfg(loom)]
-    fn wait_among_threads(&self, events: &mut Vec<Event>) -> Result<()> {
+    fn wait_among_threads(&self, events: &mut [Event]) -> Result<u32> {
         loop {
-            self.wait_milliseconds(events, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
-            if !events.is_empty() {
-                return Ok(());
+            let count = self.wait_milliseconds(events, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
+            if count > 0 {
+                return Ok(count);
             }
             crate::sync::yield_now();
         }
     }
 
     #[inline(never)]
-    fn wait_nanoseconds(&self, events: &mut Vec<Event>, nanoseconds: u64) -> Result<()> {
+    fn wait_nanoseconds(&self, events: &mut [Event], nanoseconds: u64) -> Result<u32> {
         if HAS_PWAIT2.load(Relaxed) {
             match self.pwait2(events, nanoseconds, None) {
                 Err(Errno::ENOSYS | Errno::EPERM) => HAS_PWAIT2.store(false, Relaxed),
@@ -139,8 +137,7 @@ impl Epoll {
     /// # Errors
     /// As [`Epoll::wait`].
     #[cold]
-    pub fn wait_without_sigprof(&self, events: &mut Vec<Event>, timeout: Option<u64>) -> Result<()> {
-        events.clear();
+    pub fn wait_without_sigprof(&self, events: &mut [Event], timeout: Option<u64>) -> Result<u32> {
         let mask = mask_with_sigprof();
         if let Some(nanoseconds) = timeout.filter(|&nanoseconds| nanoseconds > 0)
             && HAS_PWAIT2.load(Relaxed)
@@ -153,37 +150,35 @@ impl Epoll {
         self.pwait(events, timeout, &mask)
     }
 
-    fn pwait(&self, events: &mut Vec<Event>, timeout: Option<u64>, mask: &libc::sigset_t) -> Result<()> {
+    fn pwait(&self, events: &mut [Event], timeout: Option<u64>, mask: &libc::sigset_t) -> Result<u32> {
         let milliseconds = timeout.map_or(-1, |nanoseconds| {
             let Timespec { tv_sec, tv_nsec } = whole_milliseconds(nanoseconds);
             (tv_sec * 1000 + tv_nsec / 1_000_000) as libc::c_int
         });
-        let (room, size) = (events.as_mut_ptr().cast(), events.capacity() as libc::c_int);
-        // SAFETY: the pointers are to the room of `events`, which is empty, and its size, and to the mask; both live
-        // until the call returns. `Event` has the layout of `epoll_event`, on which rustix relies, too.
+        let (room, size) = (events.as_mut_ptr().cast(), size(events));
+        // SAFETY: the pointers are to `events`, whose size is passed, and to the mask; both live until the call returns.
+        // `Event` has the layout of `epoll_event`, on which rustix relies, too.
         let count = unsafe { libc::epoll_pwait(self.0.as_raw_fd(), room, size, milliseconds, mask) };
         if count < 0 {
             return Err(last_error());
         }
-        // SAFETY: the kernel has filled in the first `count` events, no more than the capacity it was told.
-        unsafe { events.set_len(count as usize) };
-        Ok(())
+        Ok(count as u32)
     }
 
-    fn pwait2(&self, events: &mut Vec<Event>, nanoseconds: u64, mask: Option<&libc::sigset_t>) -> Result<()> {
+    fn pwait2(&self, events: &mut [Event], nanoseconds: u64, mask: Option<&libc::sigset_t>) -> Result<u32> {
         let timeout = libc::timespec {
             tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
             tv_nsec: (nanoseconds % 1_000_000_000) as libc::c_long,
         };
-        // SAFETY: the pointers are to the spare capacity of `events`, whose size is passed, to `timeout`, and to
-        // a signal mask or none; all live until the call returns. `Event` has the layout of `epoll_event`, on which
-        // rustix relies, too. The kernel's own mask is the beginning of the C library's, a bit for each signal.
+        // SAFETY: the pointers are to `events`, whose size is passed, to `timeout`, and to a signal mask or none; all live
+        // until the call returns. `Event` has the layout of `epoll_event`, on which rustix relies, too. The kernel's own
+        // mask is the beginning of the C library's, a bit for each signal.
         let count = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
                 self.0.as_raw_fd(),
                 events.as_mut_ptr(),
-                events.capacity() as libc::c_int,
+                size(events),
                 &raw const timeout,
                 mask.map_or(std::ptr::null(), std::ptr::from_ref),
                 KERNEL_SIGNALS / 8,
@@ -192,9 +187,7 @@ impl Epoll {
         if count < 0 {
             return Err(last_error());
         }
-        // SAFETY: the kernel has filled in the first `count` events, no more than the capacity it was told.
-        unsafe { events.set_len(count as usize) };
-        Ok(())
+        Ok(count as u32)
     }
 }
 
@@ -208,6 +201,14 @@ impl AsRawFd for Epoll {
     fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }
+}
+
+/// What is in a place of a batch before an event is.
+pub const NO_EVENT: Event = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
+
+/// How many events there is room for.
+fn size(events: &[Event]) -> libc::c_int {
+    events.len().try_into().unwrap_or(libc::c_int::MAX)
 }
 
 #[cold]
@@ -244,9 +245,9 @@ mod tests {
     use std::time::Instant;
 
     fn wait(epoll: &Epoll, timeout: Option<u64>) -> Vec<u64> {
-        let mut events = Vec::with_capacity(4);
-        epoll.wait(&mut events, timeout).unwrap();
-        events.iter().map(|event| { event.data }.u64()).collect()
+        let mut events = [NO_EVENT; 4];
+        let count = epoll.wait(&mut events, timeout).unwrap();
+        events[..count as usize].iter().map(|event| { event.data }.u64()).collect()
     }
 
     #[test]
@@ -270,7 +271,7 @@ mod tests {
             CAUGHT.store(true, Relaxed);
         }
         let epoll = Epoll::new().unwrap();
-        let mut events = Vec::with_capacity(1);
+        let mut events = [NO_EVENT];
         // SAFETY: the handler sets a flag, and this is this thread's own number.
         let waiting = unsafe {
             libc::signal(libc::SIGPROF, catch as *const () as libc::sighandler_t);
@@ -293,17 +294,16 @@ mod tests {
                     break waited;
                 }
             };
-            assert_eq!(waited, Ok(()));
+            assert_eq!(waited, Ok(0));
             sender.join().unwrap();
-            assert!(events.is_empty());
             assert!(CAUGHT.swap(false, Relaxed), "the signal comes when the wait is over");
         }
         let wake = EventFd::new().unwrap();
         epoll.set(wake.as_raw_fd(), 7, EventFlags::IN, false).unwrap();
         wake.wake();
         for timeout in [None, Some(0), Some(1_000_000_000)] {
-            epoll.wait_without_sigprof(&mut events, timeout).unwrap();
-            assert_eq!(events.iter().map(|event| { event.data }.u64()).collect::<Vec<_>>(), [7]);
+            assert_eq!(epoll.wait_without_sigprof(&mut events, timeout), Ok(1));
+            assert_eq!({ events[0].data }.u64(), 7);
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, sockopt};
+use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SocketFlags, SocketType, ipproto, sockopt};
 
 use crate::{Address, Descriptor, Errno, Result, Room, link_local};
 
@@ -151,6 +151,11 @@ pub fn check_socket(fd: &Descriptor) -> Result<()> {
     Ok(())
 }
 
+/// True if it is a socket of TCP.
+pub fn is_tcp(fd: &Descriptor) -> bool {
+    sockopt::socket_protocol(fd) == Ok(Some(ipproto::TCP))
+}
+
 /// Makes sure that a descriptor is a stream socket.
 ///
 /// # Errors
@@ -187,7 +192,17 @@ pub fn recv<'a>(fd: &Descriptor, mut room: Room<'a>) -> Result<&'a mut [u8]> {
 /// EAGAIN when it takes nothing now, EPIPE, ECONNRESET and other failures of the connection.
 #[inline(always)] // Hardly more than the call, whose result would go through memory.
 pub fn send(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<usize> {
-    Ok(retry(move || net::send(fd, buf, flags))?)
+    match net::send(fd, buf, flags) {
+        // A loop around the call above kept all of this in registers of its own.
+        Err(rustix::io::Errno::INTR) => Ok(send_again(fd, buf, flags)? as usize),
+        sent => Ok(sent?),
+    }
+}
+
+/// No call sends more than 2^31 bytes, so the number goes through a register, and the result above with it.
+#[cold]
+fn send_again(fd: &Descriptor, buf: &[u8], flags: SendFlags) -> Result<u32> {
+    Ok(retry(move || net::send(fd, buf, flags))? as u32)
 }
 
 /// Sends from several buffers (at most 1024) as much as the socket takes.

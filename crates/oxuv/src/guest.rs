@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
-use oxuv_core::linux::{Epoll, EventFlags, TimerClock, TimerDescriptor};
+use oxuv_core::linux::{Epoll, EventFlags, NO_EVENT, TimerClock, TimerDescriptor};
 
 use crate::handle::nanoseconds;
 use crate::{Loop, Mode, Result};
@@ -91,9 +91,7 @@ impl Guest {
     /// # Errors
     /// None that is known.
     pub fn is_ready(&self) -> Result<bool> {
-        let mut events = Vec::with_capacity(1);
-        self.both.wait(&mut events, Some(0))?;
-        Ok(!events.is_empty())
+        Ok(self.both.wait(&mut [NO_EVENT], Some(0))? > 0)
     }
 
     /// Waits until the descriptor is readable: for hosts that have nothing else to wait for.
@@ -101,7 +99,7 @@ impl Guest {
     /// # Errors
     /// EINTR when a signal handler has run.
     pub fn wait(&self) -> Result<()> {
-        self.both.wait(&mut Vec::with_capacity(1), None)
+        self.both.wait(&mut [NO_EVENT], None).map(drop)
     }
 
     /// The loop, as it was before.

@@ -34,16 +34,17 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T> Numbered<T> {
-    /// The number that the next value will have.
+    /// The place that the next value is for.
     ///
     /// # Errors
     /// ENOMEM: there is no room for another.
     #[inline]
-    fn reserve(&mut self) -> Result<u32> {
-        if self.next as usize == self.places.len() {
+    fn vacant(&mut self) -> Result<Vacant<'_, T>> {
+        let number = self.next as usize;
+        if number >= self.places.len() {
             self.grow()?;
         }
-        Ok(self.next)
+        Ok(Vacant { place: self.places.get_mut(number).ok_or(Errno::ENOMEM)?, next: &mut self.next })
     }
 
     #[cold]
@@ -56,15 +57,6 @@ impl<T> Numbered<T> {
         Ok(())
     }
 
-    /// Puts a value under the number that [`Numbered::reserve`] has told.
-    #[inline]
-    fn put(&mut self, value: T) {
-        let place = std::mem::replace(&mut self.places[self.next as usize], Place::Taken(value));
-        if let Place::Free { next } = place {
-            self.next = next;
-        }
-    }
-
     /// Takes the value out, whose number is free then.
     #[inline]
     pub(crate) fn take(&mut self, number: u32) -> Option<T> {
@@ -72,6 +64,27 @@ impl<T> Numbered<T> {
         match std::mem::replace(place, Place::Free { next: std::mem::replace(&mut self.next, number) }) {
             Place::Taken(value) => Some(value),
             Place::Free { .. } => None,
+        }
+    }
+}
+
+/// A free place for a value, which may be left as it is.
+struct Vacant<'a, T> {
+    place: &'a mut Place<T>,
+    /// Its number; once it is filled, the number of the next free one.
+    next: &'a mut u32,
+}
+
+impl<T> Vacant<'_, T> {
+    /// The number that the value will have.
+    fn number(&self) -> u32 {
+        *self.next
+    }
+
+    #[inline]
+    fn fill(self, value: T) {
+        if let Place::Free { next } = std::mem::replace(self.place, Place::Taken(value)) {
+            *self.next = next;
         }
     }
 }
@@ -92,10 +105,9 @@ impl Inner {
         // Borrowed after the closure came here, it is given back before that is dropped.
         let mut borrowed = self.core.try_borrow_mut().map_err(|_| (Errno::EBUSY, None))?;
         let Some(Engine { core, requests }) = &mut *borrowed else { return Err((Errno::EINVAL, None)) };
-        let closures = kind(requests);
-        let number = closures.reserve().map_err(|error| (error, None))?;
-        let made = ask(core, number)?;
-        closures.put(closure);
+        let place = kind(requests).vacant().map_err(|error| (error, None))?;
+        let made = ask(core, place.number())?;
+        place.fill(closure);
         Ok(made)
     }
 }
@@ -105,8 +117,9 @@ mod tests {
     use super::*;
 
     fn insert(numbered: &mut Numbered<Box<u32>>, value: u32) -> u32 {
-        let number = numbered.reserve().unwrap();
-        numbered.put(Box::new(value));
+        let place = numbered.vacant().unwrap();
+        let number = place.number();
+        place.fill(Box::new(value));
         number
     }
 
@@ -123,7 +136,8 @@ mod tests {
     #[test]
     fn a_number_that_was_told_and_not_used_is_told_again() {
         let mut numbered = Numbered::<Box<u32>>::default();
-        assert_eq!((numbered.reserve(), numbered.reserve()), (Ok(0), Ok(0)));
-        assert_eq!((insert(&mut numbered, 1), numbered.reserve()), (0, Ok(1)));
+        let next = |numbered: &mut Numbered<_>| numbered.vacant().map(|place| place.number());
+        assert_eq!((next(&mut numbered), next(&mut numbered)), (Ok(0), Ok(0)));
+        assert_eq!((insert(&mut numbered, 1), next(&mut numbered)), (0, Ok(1)));
     }
 }

@@ -117,7 +117,7 @@ macro_rules! is_a_stream {
             #[doc(alias = "uv_try_write")]
             #[inline]
             pub fn try_write(&self, bytes: &[u8]) -> $crate::Result<usize> {
-                self.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
+                self.with(|core, key| core.try_write(key, oxuv_core::One(bytes)))
             }
 
             /// As [`try_write`](Self::try_write), from several buffers in a row.
@@ -126,7 +126,7 @@ macro_rules! is_a_stream {
             /// As [`try_write`](Self::try_write); EINVAL for no buffer, or for more than 2^20.
             #[doc(alias = "uv_try_write")]
             pub fn try_write_vectored<T: AsRef<[u8]>>(&self, parts: &[T]) -> $crate::Result<usize> {
-                self.with(|core, key| core.try_write(key, &oxuv_core::Many(parts)))
+                self.with(|core, key| core.try_write(key, oxuv_core::Many(parts)))
             }
 
             /// Ends the writing side when everything written so far is sent: the peer reads the end of the stream. Nothing can

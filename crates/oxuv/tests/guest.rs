@@ -1,9 +1,11 @@
 //! A loop in another one: one descriptor, and turns that do not wait.
 
 use std::cell::Cell;
+use std::io::Write;
 use std::rc::Rc;
 use std::time::Duration;
 
+use oxuv::net::TcpStream;
 use oxuv::{Async, Guest, Loop, Timer, task, time};
 
 #[test]
@@ -69,6 +71,44 @@ fn tasks_run_in_a_guest() {
     assert!(turns < 200, "{turns}");
     let lp = guest.into_loop();
     assert_eq!(lp.block_on(task).unwrap(), 42);
+}
+
+#[test]
+fn what_a_task_waits_to_read_makes_it_readable_each_time_it_comes() {
+    let guest = Guest::new(Loop::new().unwrap()).unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let task = guest.spawn_local(async move {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let mut buf = [0; 8];
+        let mut all = Vec::new();
+        loop {
+            match stream.read(&mut buf).await.unwrap() {
+                0 => return all,
+                count => all.extend_from_slice(&buf[..count]),
+            }
+        }
+    });
+    let turn = || {
+        guest.wait().unwrap();
+        guest.turn().unwrap();
+    };
+    guest.rearm().unwrap();
+    turn();
+    let (mut theirs, _) = listener.accept().unwrap();
+    let sent = b"twenty bytes at once";
+    for _ in 0..5 {
+        theirs.write_all(sent).unwrap();
+        turn();
+        while guest.is_ready().unwrap() {
+            turn();
+        }
+    }
+    drop(theirs);
+    while !task.is_finished() {
+        turn();
+    }
+    assert_eq!(guest.into_loop().block_on(task).unwrap(), sent.repeat(5));
 }
 
 #[test]

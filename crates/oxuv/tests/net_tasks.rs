@@ -5,6 +5,7 @@ mod common;
 use std::cell::Cell;
 use std::future::Future;
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -15,6 +16,7 @@ use futures::{AsyncReadExt, AsyncWriteExt};
 use oxuv::net::{TcpListener, TcpStream, UnixListener, UnixStream, lookup_host};
 use oxuv::task::{spawn_local, yield_now};
 use oxuv::{Loop, PipeName, Tcp, time};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 async fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -352,6 +354,62 @@ fn a_handle_goes_from_callbacks_to_tasks_and_back() {
     theirs.write_all(b"callback").unwrap();
     lp.run(oxuv::Mode::Default).unwrap();
     assert_eq!(theirs.read(&mut [0; 1]).unwrap(), 0);
+}
+
+/// What the future comes to, which is there by now.
+async fn in_time<T>(future: impl Future<Output = T>) -> T {
+    time::timeout(Duration::from_secs(20), future).await.expect("it waits for what has come")
+}
+
+#[test]
+fn what_comes_behind_out_of_band_data_is_read() {
+    let lp = Loop::new().unwrap();
+    lp.block_on(async {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (theirs, _) = listener.accept().unwrap();
+        for _ in 0..3 {
+            let send = |bytes, flags| assert_eq!(rustix::net::send(&theirs, bytes, flags), Ok(bytes.len()));
+            send(b"before", SendFlags::empty());
+            send(b"!", SendFlags::OOB);
+            send(b"behind", SendFlags::empty());
+            // A read ends at the mark, with room left.
+            let mut buf = [0; 64];
+            let mut came = Vec::new();
+            while came.len() < 12 {
+                let count = in_time(ours.read(&mut buf)).await.unwrap();
+                came.extend_from_slice(&buf[..count]);
+            }
+            assert_eq!(came, b"beforebehind");
+        }
+    });
+}
+
+#[test]
+fn what_comes_behind_descriptors_is_read_by_a_handle_that_knows_nothing_of_them() {
+    let lp = Loop::new().unwrap();
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let handle = Tcp::new(&lp).unwrap();
+    handle.open(ours).unwrap();
+    lp.block_on(async {
+        let ours = TcpStream::from_handle(handle);
+        let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        for _ in 0..3 {
+            for bytes in [b"before", b"behind"] {
+                let mut control = SendAncillaryBuffer::new(&mut room);
+                let passed = [theirs.as_fd()];
+                assert!(control.push(SendAncillaryMessage::ScmRights(&passed)));
+                let sent = rustix::net::sendmsg(&theirs, &[io::IoSlice::new(bytes)], &mut control, SendFlags::empty());
+                assert_eq!(sent, Ok(6));
+            }
+            // A read ends where the descriptors were, with room left.
+            let mut buf = [0; 64];
+            for expected in [b"before", b"behind"] {
+                let count = in_time(ours.read(&mut buf)).await.unwrap();
+                assert_eq!(&buf[..count], expected);
+            }
+        }
+    });
 }
 
 #[test]

@@ -37,64 +37,64 @@ impl<J: Job> Linux<J> {
     }
 
     #[inline(always)] // Of its callers one is in every turn.
-    pub(super) fn wait_now(&mut self, timeout: Option<u64>) -> Result<()> {
+    pub(super) fn wait_now(&mut self, timeout: Option<u64>) -> Result<u32> {
         match self.way {
-            Way::Usual => self.epoll.wait(&mut self.events, timeout),
-            Way::Unreached if timeout == Some(0) => {
-                self.events.clear();
-                Ok(())
-            }
+            Way::Usual => self.epoll.wait(&mut *self.events, timeout),
+            Way::Unreached if timeout == Some(0) => Ok(0),
             _ => self.wait_otherwise(timeout),
         }
     }
 
     #[cold]
-    fn wait_otherwise(&mut self, timeout: Option<u64>) -> Result<()> {
+    fn wait_otherwise(&mut self, timeout: Option<u64>) -> Result<u32> {
+        let events = &mut *self.events;
         match self.way {
-            Way::Usual | Way::Unreached => return self.epoll.wait(&mut self.events, timeout),
-            Way::WithoutSigprof => return self.epoll.wait_without_sigprof(&mut self.events, timeout),
+            Way::Usual | Way::Unreached => return self.epoll.wait(events, timeout),
+            Way::WithoutSigprof => return self.epoll.wait_without_sigprof(events, timeout),
             Way::ByTestClock => {}
         }
-        self.epoll.wait(&mut self.events, Some(0))?;
-        if !self.events.is_empty() {
-            return Ok(());
+        let count = self.epoll.wait(events, Some(0))?;
+        if count > 0 {
+            return Ok(count);
         }
         match timeout {
             // What threads and the kernel do for us takes its real time.
-            Some(1..) if !self.jobs.is_idle() || !self.ring.is_idle() => self.epoll.wait(&mut self.events, None),
+            Some(1..) if !self.jobs.is_idle() || !self.ring.is_idle() => self.epoll.wait(events, None),
             Some(nanoseconds) => {
                 self.test_time = self.test_time.saturating_add(nanoseconds);
-                Ok(())
+                Ok(0)
             }
-            None => self.epoll.wait(&mut self.events, None),
+            None => self.epoll.wait(events, None),
         }
     }
 
     /// Waits, while nobody wakes the loop for the first job that comes back.
     #[inline(never)]
-    pub(super) fn wait_for_jobs(&mut self, timeout: Option<u64>) -> Result<()> {
+    pub(super) fn wait_for_jobs(&mut self, timeout: Option<u64>) -> Result<u32> {
         let may_be_brief =
             Epoll::is_exact() && self.way == Way::Usual && timeout.is_none_or(|timeout| timeout > MOMENT);
-        match self.jobs.rest(may_be_brief) {
+        let count = match self.jobs.rest(may_be_brief) {
             Rest::Long => return self.wait_now(timeout),
             Rest::Found => self.wait_now(Some(0))?,
             Rest::Briefly => {
                 let deadline = timeout.map(|timeout| clock::now().saturating_add(timeout));
-                self.wait_now(Some(MOMENT))?;
-                if !self.events.is_empty() {
-                    return Ok(());
+                let count = self.wait_now(Some(MOMENT))?;
+                if count > 0 {
+                    return Ok(count);
                 }
                 if self.jobs.rest_on() == Rest::Long {
                     return self.wait_now(deadline.map(|deadline| deadline.saturating_sub(clock::now())));
                 }
+                0
             }
-        }
+        };
         // What nobody has said, or the end of a run, before which jobs had come back. Behind a full batch it is said by the next.
-        let is_said = self.events.iter().any(|event| event.data.u64() == WAKE);
-        if !is_said && self.events.len() < BATCH {
-            self.events.push(Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) });
+        let is_said = self.events[..count as usize].iter().any(|event| event.data.u64() == WAKE);
+        if is_said || count as usize == BATCH {
+            return Ok(count);
         }
-        Ok(())
+        self.events[count as usize] = Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) };
+        Ok(count + 1)
     }
 
     /// Here, and in [`RingJobs`](crate::ring::RingJobs), it is decided who does an operation on files.

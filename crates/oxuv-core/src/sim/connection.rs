@@ -44,9 +44,19 @@ pub(super) struct Connection {
     /// Bytes that we have ever sent, and ever received.
     pub(super) sent: u64,
     pub(super) taken: u64,
+    /// How often something that was there was not given: as if it had come right after that.
+    pub(super) held_back: u64,
     /// Handles on their way from us and to us.
     pub(super) handles_out: VecDeque<InFlight>,
     pub(super) handles_in: VecDeque<InFlight>,
+}
+
+/// What of a connection makes an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct News {
+    came: u64,
+    held_back: u64,
+    is_over: (bool, bool, bool),
 }
 
 impl Connection {
@@ -71,6 +81,7 @@ impl Connection {
             holders: 1,
             sent: 0,
             taken: 0,
+            held_back: 0,
             handles_out: VecDeque::new(),
             handles_in: VecDeque::new(),
         }
@@ -103,6 +114,15 @@ impl Connection {
             ready |= Readiness::ERROR | Readiness::READ;
         }
         ready
+    }
+
+    /// Changes whenever there is something new to be read, or to be known.
+    pub(super) fn news(&self) -> News {
+        News {
+            came: self.taken + self.inbound.len() as u64,
+            held_back: self.held_back,
+            is_over: (self.peer_ended, self.we_ended, self.is_dead),
+        }
     }
 
     fn has_hung_up(&self) -> bool {

@@ -266,6 +266,11 @@ impl Kernel for Sim {
         Ok(self.own(number))
     }
 
+    fn is_tcp(&self, fd: &Fd) -> bool {
+        let world = self.world.borrow();
+        world.connection_of(fd.number).is_ok_and(|number| !world.connections[number].is_pipe_like)
+    }
+
     fn adopt(&mut self, _fd: &Fd) -> Result<()> {
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire};
 
 use oxuv_os::{Errno, Result};
 
+use super::connection::News;
 use super::note::Note;
 use super::world::World;
 use super::{Fault, Sim};
@@ -22,6 +23,8 @@ pub(super) struct Watch {
     interest: Readiness,
     /// It was ready, and was left out of the last batch.
     is_late: bool,
+    /// Of one that tells by edges: what it has told of.
+    told: Option<News>,
 }
 
 /// A watch of the past.
@@ -46,7 +49,7 @@ impl World {
         };
         if result.is_ok() {
             self.forget_watch(fd);
-            self.watches.insert(fd, Watch { token, interest, is_late: false });
+            self.watches.insert(fd, Watch { token, interest, is_late: false, told: None });
         }
         self.note(Note::Watched { fd, token, interest, result });
         result
@@ -99,7 +102,10 @@ impl World {
         }
         let mut watches = std::mem::take(&mut self.watches);
         for (&fd, watch) in &mut watches {
-            let readiness = self.readiness(fd) & (watch.interest | Readiness::ERROR | Readiness::HANG_UP);
+            let mut readiness = self.readiness(fd) & (watch.interest | Readiness::ERROR | Readiness::HANG_UP);
+            if watch.told == Some(self.news(fd)) {
+                readiness = Readiness::empty();
+            }
             watch.is_late = !readiness.is_empty() && !watch.is_late && self.commits(Fault::Late);
             if watch.is_late {
                 some_are_late = true;
@@ -120,7 +126,25 @@ impl World {
             self.batch.rotate_left(first);
             self.batch.truncate(BATCH);
         }
+        self.note_told();
         some_are_late
+    }
+
+    /// What the batch has of those that tell by edges is not told again.
+    fn note_told(&mut self) {
+        let mut watches = std::mem::take(&mut self.watches);
+        for (&fd, watch) in &mut watches {
+            let tells_by_edges = watch.interest.contains(Readiness::EDGE);
+            if tells_by_edges && !watch.is_late && self.batch.iter().any(|ready| ready.token == watch.token) {
+                watch.told = Some(self.news(fd));
+            }
+        }
+        self.watches = watches;
+    }
+
+    /// What makes the edges of a connection. Of nothing else they are asked for, but of a socket that is not connected yet.
+    fn news(&self, fd: i32) -> News {
+        self.connection_of(fd).map_or(News::default(), |number| self.connections[number].news())
     }
 
     /// Perhaps adds an event that means nothing: for a descriptor that is watched, or was once. Only one that is closed

@@ -152,9 +152,13 @@ impl World {
 
     fn receivable(&mut self, fd: i32, size: usize) -> Result<usize> {
         let connection = self.connection_of(fd)?;
-        self.disturb(connection)?;
-        let count = self.connections[connection].receivable()?.min(size);
-        Ok(self.cut_short(count, Fault::ShortRead))
+        let count = self.disturb(connection).and_then(|()| self.connections[connection].receivable());
+        let most = count.unwrap_or(0).min(size);
+        let given = self.cut_short(most, Fault::ShortRead);
+        if given < most || count == Err(Errno::EAGAIN) {
+            self.connections[connection].held_back += 1;
+        }
+        count.map(|_| given)
     }
 
     pub(super) fn send(&mut self, fd: i32, bufs: &[IoSlice<'_>]) -> Result<usize> {

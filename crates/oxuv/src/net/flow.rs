@@ -152,9 +152,7 @@ impl<H: Stream> Flow<H> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.poll_write_by(whose, context, |handle| {
-            handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
-        })
+        self.poll_write_by(whose, context, |handle| handle.with(|core, key| core.try_write(key, oxuv_core::One(bytes))))
     }
 
     /// Writes all of `rest`, which becomes shorter by what is written.
@@ -180,7 +178,7 @@ impl<H: Stream> Flow<H> {
             return Poll::Ready(Ok(0));
         }
         self.poll_write_by(Ticket::LAST_POLLED, context, |handle| {
-            handle.with(|core, key| core.try_write(key, &Slices(parts)))
+            handle.with(|core, key| core.try_write(key, Slices(parts)))
         })
     }
 
@@ -200,7 +198,7 @@ impl<H: Stream> Flow<H> {
 
     pub(crate) fn try_write(&self, bytes: &[u8]) -> Result<usize> {
         let handle: &Handle = &self.handle;
-        handle.with(|core, key| core.try_write(key, &oxuv_core::One(bytes)))
+        handle.with(|core, key| core.try_write(key, oxuv_core::One(bytes)))
     }
 
     #[inline]
