@@ -19,6 +19,7 @@ mod results;
 mod sleeps;
 mod sockets;
 mod spawn;
+mod switches;
 mod table;
 mod tasks;
 mod workload;

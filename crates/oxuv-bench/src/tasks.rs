@@ -9,19 +9,23 @@ use std::time::Duration;
 
 use oxuv::fs::task as fs;
 use oxuv::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
-use oxuv::task::{spawn_blocking, spawn_local};
+use oxuv::task::{self, spawn_blocking, spawn_local};
 use oxuv::time::{Instant, Sleep, sleep};
 use oxuv::{Command, Loop, Pipe, Stdio, Tcp, Udp};
 
 use crate::pool::{LARGE, PIECE, large_offset, path};
 use crate::program::{ANY_PORT, BACKLOG, LITTLE_ROOM, Program, ROOM, Spent, standard_input, tell_port, timed_section};
 use crate::sleeps::{self, Sleeper};
+use crate::switches::{self, Spawner};
 
 pub(crate) const PROGRAMS: &[Program] = &[
     ("timer-insert", |timers, operations| sleeps::insert(&Loop::new()?, timers, operations)),
     ("timer-fire", |timers, operations| sleeps::fire(&Loop::new()?, timers, operations)),
     ("timer-cancel", |timers, operations| sleeps::cancel(&Loop::new()?, timers, operations)),
     ("timer-rearm", |timers, operations| sleeps::put_off(&Loop::new()?, timers, operations)),
+    ("task-join", |_, operations| switches::join(&Loop::new()?, operations)),
+    ("task-yield", |tasks, operations| switches::give_way(&Loop::new()?, tasks, operations)),
+    ("task-channel", |_, operations| switches::ping_pong(&Loop::new()?, operations)),
     ("echo-write", |connections, _| echo(connections, ROOM)),
     ("echo-idle", |connections, _| echo(connections, LITTLE_ROOM)),
     ("accept", |_, operations| accept(operations)),
@@ -50,6 +54,21 @@ impl Sleeper for Loop {
 
     fn wait_for<T>(&self, future: impl Future<Output = T>) -> T {
         self.block_on(future)
+    }
+}
+
+impl Spawner for Loop {
+    fn run(&self, future: impl Future<Output = ()>) {
+        self.block_on(future);
+    }
+
+    fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> impl Future<Output = ()> {
+        let task = spawn_local(future);
+        async { task.await.expect("it does not panic") }
+    }
+
+    fn yield_now() -> impl Future<Output = ()> + Send {
+        task::yield_now()
     }
 }
 

@@ -83,6 +83,11 @@ impl Job for Request {
         unsafe { self.file_request().is_some_and(|req| fs::run_at_once(req)) }
     }
 
+    fn may_be_quick(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { self.file_request().is_some_and(|req| fs::may_be_quick(req)) }
+    }
+
     fn put_operation(&mut self, place: &mut Operation) {
         // SAFETY: `submit` had a request, which stays valid until it has come back.
         unsafe {

@@ -42,7 +42,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let index = self.next_to_close(index)?;
         let &Slot { kind, state, user, .. } = &self.slots[index];
         match kind {
-            Kind::Timer => self.timers.remove(state),
+            Kind::Timer => drop(self.timers.timers.remove(state)),
             Kind::Async => self.mailbox.remove(state),
             Kind::Tcp | Kind::Pipe | Kind::Tty => return self.end_of(index),
             Kind::Udp => {

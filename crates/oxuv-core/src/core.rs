@@ -21,7 +21,8 @@ use crate::signal::Signals;
 use crate::slab::Slab;
 use crate::slots::{AllHandles, List, Slots};
 use crate::stream::{Extra, Step, Stream};
-use crate::timer::Timers;
+use crate::timer::Timer;
+use crate::timer_queue::TimerQueue;
 use crate::turn::Turn;
 use crate::udp::Udp;
 use crate::udp_send::Special;
@@ -68,7 +69,7 @@ pub struct Core<K: Kernel, U, B> {
     /// `time` is that until here; 0 where there is no grain to speak of.
     next_time: u64,
     grain: NonZeroU64,
-    pub(crate) timers: Timers,
+    pub(crate) timers: TimerQueue<Timer>,
     pub(crate) pending: Pending,
     /// Terminals that were put in a mode. Before the streams, whose descriptors they need when they are dropped.
     pub(crate) terminals: Vec<(Key, Modes)>,
@@ -119,7 +120,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             time: 0,
             next_time: 0,
             grain,
-            timers: Timers::default(),
+            timers: TimerQueue::default(),
             pending: Pending::default(),
             terminals: Vec::new(),
             streams: Slab::new(),
@@ -162,6 +163,12 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn time(&self) -> u64 {
         self.time
+    }
+
+    /// The clock as last read, in nanoseconds and not rounded: what is due by it comes in the next pass of timers.
+    #[inline]
+    pub fn last_read(&self) -> u64 {
+        self.now
     }
 
     /// Reads the clock.

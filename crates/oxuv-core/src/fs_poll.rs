@@ -13,6 +13,7 @@ use oxuv_os::{Errno, Result, Shared};
 use crate::job::Asker;
 use crate::kernel::{Job, Kernel};
 use crate::slots::{List, PHASE, flag};
+use crate::timer::Timer;
 use crate::{Buffers, Core, Event, Key, Kind, Lane};
 
 /// A look at a file: a job of the core's own.
@@ -125,7 +126,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub fn fs_poll_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
         self.fs_polls.reserve()?;
-        let timer = self.timers.insert_hidden()?;
+        let timer = self.timers.insert(Timer::default())?;
         let state = self.fs_polls.insert(FsPoll { timer, ..FsPoll::default() })?;
         Ok(self.add_handle(Kind::FsPoll, state, user))
     }
@@ -229,7 +230,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     pub(crate) fn remove_fs_poll(&mut self, state: u32) {
         let poll = self.fs_polls.remove(state);
-        self.timers.remove(poll.timer);
+        self.timers.timers.remove(poll.timer);
     }
 
     fn submit_look(&mut self, key: Key, state: u32) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The timer heap: a 4-ary heap with its keys inline and the positions beside it.
 //!
 //! An entry may be older than what its timer wants by now: a timer that is put off keeps its entry, which is put right
-//! when it comes to the front and somebody asks; [`Timers`](crate::timer::Timers) sees to that.
+//! when it comes to the front and somebody asks; [`TimerQueue`](crate::timer_queue::TimerQueue) sees to that.
 
 use oxuv_os::Result;
 
@@ -57,6 +57,11 @@ impl Heap {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, timer: u32) -> bool {
+        self.positions.get(timer as usize).is_some_and(|&place| place != ABSENT)
     }
 
     /// Adds an entry. The timer has none yet, and [`Heap::reserve`] went before.

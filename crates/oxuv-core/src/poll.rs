@@ -84,7 +84,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if has_work {
             return Some(0);
         }
-        self.timers.first_due().map(|due| due.saturating_sub(self.now).min(LONGEST))
+        self.timers.first().map(|first| first.due.saturating_sub(self.now).min(LONGEST))
     }
 
     /// Begins the phase: tells the kernel what we want to know, and waits. False when nothing came.

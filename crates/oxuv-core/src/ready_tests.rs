@@ -210,7 +210,7 @@ fn who_has_waited_for_room_costs_no_word_to_the_kernel_later() {
     let (mut core, sim, key, peer) = connected(14, Faults::none());
     sim.set_capacity(1);
     core.wait_ready(key, Readiness::READ).unwrap();
-    while core.try_write(key, &One(b"x")).is_ok() {}
+    while core.try_write(key, One(b"x")).is_ok() {}
     core.wait_ready(key, Readiness::WRITE).unwrap();
     assert_eq!(turn(&mut core), []);
     peer.receive(&sim, 1).unwrap();

@@ -187,7 +187,7 @@ impl<J: Job> RingJobs<J> {
     /// Gives the job to the ring; it is back if it is for a thread.
     pub(crate) fn submit(&mut self, request: u32, mut job: J, epoll: &Epoll) -> Result<Ticket, J> {
         let way = self.way();
-        if way == Way::Pool {
+        if way == Way::Pool || (way == Way::Fastest && !job.may_be_quick()) {
             return Err(job);
         }
         if matches!(self.state, State::Unused) {

@@ -2,88 +2,29 @@
 
 use oxuv_os::{Errno, Result};
 
-use crate::heap::{Entry, Heap};
+use crate::heap::Entry;
 use crate::kernel::Kernel;
-use crate::slab::Slab;
 use crate::slots::{List, PHASE, flag};
+use crate::timer_queue::Queued;
 use crate::{Buffers, Core, Event, Key, Kind};
 
 #[derive(Debug, Default)]
 pub(crate) struct Timer {
     slot: u32,
-    /// With `due`, the place in the order that it wants; its entry in the heap may still be an earlier one.
     start_id: u32,
     due: u64,
     repeat: u64,
 }
 
-#[derive(Debug)]
-pub(crate) struct Timers {
-    timers: Slab<Timer>,
-    pub(crate) heap: Heap,
-    next_start_id: u32,
-}
-
-impl Default for Timers {
-    fn default() -> Self {
-        Timers { timers: Slab::new(), heap: Heap::default(), next_start_id: 0 }
-    }
-}
-
-impl Timers {
-    /// Nanoseconds of the loop's clock at which the first timer is due.
+impl Queued for Timer {
     #[inline]
-    pub(crate) fn first_due(&mut self) -> Option<u64> {
-        let &first = self.heap.first()?;
-        if self.entry(first.timer) == first { Some(first.due) } else { self.put_first_right() }
+    fn due(&self) -> u64 {
+        self.due
     }
 
-    #[inline(never)]
-    fn put_first_right(&mut self) -> Option<u64> {
-        while let Some(first) = self.heap.first() {
-            let wanted = self.entry(first.timer);
-            if wanted == *first {
-                return Some(wanted.due);
-            }
-            self.heap.change(wanted);
-        }
-        None
-    }
-
-    /// A timer that is a part of another kind of handle: it is not for that slot's flags to say whether it runs.
-    pub(crate) fn insert_hidden(&mut self) -> Result<u32> {
-        let timer = self.timers.insert(Timer::default())?;
-        if let Err(error) = self.heap.reserve(self.timers.bound()) {
-            self.timers.remove(timer);
-            return Err(error);
-        }
-        Ok(timer)
-    }
-
-    pub(crate) fn remove(&mut self, timer: u32) {
-        self.timers.remove(timer);
-    }
-
-    /// The entry that a timer should have.
     #[inline]
-    fn entry(&self, timer: u32) -> Entry {
-        let Timer { due, start_id, .. } = self.timers[timer];
-        Entry { due, start_id, timer }
-    }
-
-    /// Takes the first timer out of the heap if it is due at `time`.
-    #[inline]
-    fn pop_due(&mut self, time: u64) -> Option<u32> {
-        // An entry that is too old is too early, too: where it says that nothing is due, nothing is.
-        while let Some(first) = self.heap.first().filter(|first| first.due <= time) {
-            let wanted = self.entry(first.timer);
-            if wanted == *first {
-                self.heap.remove(wanted.timer);
-                return Some(wanted.timer);
-            }
-            self.heap.change(wanted);
-        }
-        None
+    fn start_id(&self) -> u32 {
+        self.start_id
     }
 }
 
@@ -95,7 +36,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[doc(alias = "uv_timer_init")]
     pub fn timer_init(&mut self, user: U) -> Result<Key> {
         self.slots.reserve()?;
-        let state = self.timers.insert_hidden()?;
+        let state = self.timers.insert(Timer::default())?;
         let key = self.add_handle(Kind::Timer, state, user);
         self.timers.timers[state].slot = key.index;
         Ok(key)
@@ -198,15 +139,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         let slot = &mut self.slots[index];
         slot.flags |= flag::WAS_STARTED;
         let state = slot.state;
-        let start_id = self.timers.next_start_id;
-        self.timers.next_start_id = start_id.wrapping_add(1);
+        let start_id = self.timers.count_start();
         let due = self.time.saturating_add(timeout);
         let timer = &mut self.timers.timers[state];
         let was_due = timer.due;
         (timer.due, timer.start_id, timer.repeat) = (due, start_id, repeat);
         if self.slots[index].has(flag::ACTIVE) {
-            // Put off, it keeps its entry, which is put right when that comes to the front: a timer that is put off
-            // again and again costs next to nothing.
+            // Put off, it keeps its entry.
             if due < was_due {
                 self.timers.heap.change(Entry { due, start_id, timer: state });
             }
@@ -220,8 +159,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// Starts the timer that is a part of the handle at this slot. It is stopped by taking it out of the heap.
     pub(crate) fn start_hidden(&mut self, index: u32, timer: u32, timeout: u64) {
-        let start_id = self.timers.next_start_id;
-        self.timers.next_start_id = start_id.wrapping_add(1);
+        let start_id = self.timers.count_start();
         let due = self.time.saturating_add(timeout);
         let hidden = &mut self.timers.timers[timer];
         (hidden.slot, hidden.due, hidden.start_id) = (index, due, start_id);

@@ -9,7 +9,7 @@
 //! fails in one is told by a pipe, too.
 
 use std::convert::Infallible;
-use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::fs::File;
 use std::io::Read;
 use std::marker::PhantomData;
@@ -66,25 +66,44 @@ impl<'a> TextList<'a> {
 }
 
 /// Texts that a [`TextList`] can be had of.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Texts {
-    /// What the addresses are of.
-    _texts: Vec<CString>,
+    /// One behind the other, each with a zero behind it.
+    bytes: Vec<u8>,
+    /// Where each begins.
+    starts: Vec<usize>,
+    /// Those of the last list.
     addresses: Vec<*const c_char>,
 }
 
-impl FromIterator<CString> for Texts {
-    fn from_iter<I: IntoIterator<Item = CString>>(texts: I) -> Texts {
-        let texts: Vec<_> = texts.into_iter().collect();
-        let addresses = texts.iter().map(|text| text.as_ptr()).chain([null()]).collect();
-        Texts { _texts: texts, addresses }
-    }
-}
-
 impl Texts {
+    /// Adds one that is made of these parts.
+    ///
+    /// # Errors
+    /// EINVAL when there is a zero byte in it; it is not added then. ENOMEM.
+    pub fn add(&mut self, parts: &[&[u8]]) -> Result<()> {
+        if parts.iter().any(|part| part.contains(&0)) {
+            return Err(Errno::EINVAL);
+        }
+        self.starts.try_reserve(1)?;
+        self.bytes.try_reserve(parts.iter().map(|part| part.len()).sum::<usize>() + 1)?;
+        self.starts.push(self.bytes.len());
+        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.bytes.push(0);
+        Ok(())
+    }
+
     /// The list of them.
-    pub fn list(&self) -> TextList<'_> {
-        TextList { first: self.addresses.as_ptr(), texts: PhantomData }
+    ///
+    /// # Errors
+    /// ENOMEM.
+    pub fn list(&mut self) -> Result<TextList<'_>> {
+        self.addresses.clear();
+        self.addresses.try_reserve_exact(self.starts.len() + 1)?;
+        let bytes: *const c_char = self.bytes.as_ptr().cast();
+        self.addresses.extend(self.starts.iter().map(|&start| bytes.wrapping_add(start)));
+        self.addresses.push(null());
+        Ok(TextList { first: self.addresses.as_ptr(), texts: PhantomData })
     }
 }
 
@@ -466,14 +485,18 @@ fn open_null(target: c_int) -> Attempt {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
+
     use super::*;
 
     fn texts(texts: &[&CStr]) -> Texts {
-        texts.iter().map(|&text| text.to_owned()).collect()
+        let mut owned = Texts::default();
+        texts.iter().for_each(|text| owned.add(&[text.to_bytes()]).unwrap());
+        owned
     }
 
     fn found(file: &CStr, env: &[&CStr]) -> Vec<String> {
-        let files = find_files(file, texts(env).list()).unwrap();
+        let files = find_files(file, texts(env).list().unwrap()).unwrap();
         String::from_utf8(files).unwrap().split_terminator('\0').map(str::to_owned).collect()
     }
 
@@ -484,7 +507,7 @@ mod tests {
         assert_eq!(found(c"x", &[c"PATH="]), ["x"]);
         assert_eq!(found(c"./x", &[c"PATH=/a"]), ["./x"]);
         let long = CString::new(vec![b'x'; 256]).unwrap();
-        assert_eq!(find_files(&long, texts(&[]).list()), Err(Errno::ENAMETOOLONG));
+        assert_eq!(find_files(&long, texts(&[]).list().unwrap()), Err(Errno::ENAMETOOLONG));
         let far = CString::new([b"PATH=".as_slice(), &[b'y'; PATH_MAX], b":/a"].concat()).unwrap();
         assert_eq!(found(c"x", &[&far]), ["/a/x"]);
     }
@@ -492,18 +515,21 @@ mod tests {
     #[test]
     fn lists_of_texts_are_as_they_were_given() {
         let given = [c"one", c"", c"three"];
-        let owned = texts(&given);
-        assert!(owned.list().iter().eq(given));
+        let mut owned = texts(&given);
+        assert!(owned.list().unwrap().iter().eq(given));
+        assert_eq!(owned.add(&[b"a", b"b\0"]), Err(Errno::EINVAL));
+        owned.add(&[b"NAME", b"=", b"value"]).unwrap();
+        assert!(owned.list().unwrap().iter().eq([c"one", c"", c"three", c"NAME=value"]));
         // SAFETY: null is an empty list.
         assert_eq!(unsafe { TextList::from_ptr(null()) }.iter().count(), 0);
     }
 
     fn run(program: &CStr, slots: &[Slot], directory: Option<&CStr>) -> Result<Child> {
-        let (args, env) = (texts(&[c"sh", c"-c", c"exit 7"]), texts(&[]));
+        let (mut args, mut env) = (texts(&[c"sh", c"-c", c"exit 7"]), texts(&[]));
         let command = Command {
             file: program,
-            args: args.list(),
-            env: env.list(),
+            args: args.list()?,
+            env: env.list()?,
             directory,
             user: None,
             group: None,

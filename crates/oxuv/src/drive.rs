@@ -285,9 +285,8 @@ impl Subjects {
         mut on_done: Option<Box<dyn Answer>>,
     ) -> Option<Event<u32>> {
         loop {
-            if let Some(mut on_done) = on_done {
+            if let Some(on_done) = on_done {
                 on_done.answer(self.tcp.owner(), job);
-                inner.spare_answer.keep(on_done);
             }
             if inner.callbacks.is_behind() {
                 return None;

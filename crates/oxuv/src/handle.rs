@@ -42,18 +42,6 @@ impl Handle {
         Ok(Handle::new(owner, key))
     }
 
-    /// A handle that was kept for later is used again, by somebody else: an observer is to hear of that one.
-    #[track_caller]
-    #[inline]
-    pub(crate) fn say_made_again(&self) {
-        let (inner, place) = (&*self.owner.0, Location::caller());
-        if inner.tasks.is_observed()
-            && let Ok(now) = inner.with(|core| Ok(core.time()))
-        {
-            inner.callbacks.made.set(self.key.index(), place, now);
-        }
-    }
-
     /// Asks the core one thing about this handle.
     #[inline]
     pub(crate) fn with<T>(&self, ask: impl FnOnce(&mut Core, Key) -> Result<T>) -> Result<T> {

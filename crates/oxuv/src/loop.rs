@@ -351,6 +351,8 @@ impl LoopRef {
         if self.0.tasks.has_some_to_run() {
             return Some(Duration::ZERO);
         }
+        // It fails only for a loop that is gone.
+        let _ = self.0.alarms.catch_up(&self.0);
         self.0.with(|core| Ok(core.backend_timeout())).unwrap_or(Some(0)).map(Duration::from_nanos)
     }
 

@@ -320,14 +320,15 @@ impl Command {
         on_exit: impl FnOnce(&Process, Result<ExitStatus>) + 'static,
     ) -> Result<Process> {
         let program = text(&self.program)?;
-        let own_name = self.own_name.as_ref().unwrap_or(&self.program);
-        let args = [own_name].into_iter().chain(&self.args).map(|arg| text(arg)).collect::<Result<Texts>>()?;
-        let env = self.environment()?;
+        let (mut args, mut env) = (Texts::default(), self.environment()?);
+        for arg in [self.own_name.as_ref().unwrap_or(&self.program)].into_iter().chain(&self.args) {
+            args.add(&[arg.as_bytes()])?;
+        }
         let directory = self.directory.as_ref().map(|directory| text(directory.as_os_str())).transpose()?;
         let command = kernel::Command {
             file: &program,
-            args: args.list(),
-            env: env.list(),
+            args: args.list()?,
+            env: env.list()?,
             directory: directory.as_deref().map(CStr::as_ref),
             user: self.user,
             group: self.group,
@@ -352,22 +353,19 @@ impl Command {
     }
 
     fn environment(&self) -> Result<Texts> {
-        let mut variables = BTreeMap::new();
+        let mut variables = Texts::default();
+        let mut add = |name: &OsStr, value: &OsStr| variables.add(&[name.as_bytes(), b"=", value.as_bytes()]);
         if !self.clears_env {
-            variables.extend(std::env::vars_os());
+            for (name, value) in std::env::vars_os().filter(|(name, _)| !self.env.contains_key(name)) {
+                add(&name, &value)?;
+            }
         }
         for (name, value) in &self.env {
-            match value {
-                Some(value) => variables.insert(name.clone(), value.clone()),
-                None => variables.remove(name),
-            };
+            if let Some(value) = value {
+                add(name, value)?;
+            }
         }
-        let join = |(mut variable, value): (OsString, OsString)| {
-            variable.push("=");
-            variable.push(value);
-            text(&variable)
-        };
-        variables.into_iter().map(join).collect()
+        Ok(variables)
     }
 }
 

@@ -116,14 +116,16 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Job for Work<F, T> {
     }
 }
 
-/// What hears of a job that has come back: once, after which its box is of no use but for another.
-pub(crate) trait Answer: Any {
-    fn answer(&mut self, lp: &LoopRef, job: Option<Box<dyn Job>>);
+/// What hears of a job that has come back. Its box is kept for another.
+pub(crate) trait Answer {
+    fn answer(self: Box<Self>, lp: &LoopRef, job: Option<Box<dyn Job>>);
 }
 
 impl<C: FnOnce(&LoopRef, Option<Box<dyn Job>>) + 'static> Answer for Option<C> {
-    fn answer(&mut self, lp: &LoopRef, job: Option<Box<dyn Job>>) {
-        if let Some(callback) = self.take() {
+    fn answer(mut self: Box<Self>, lp: &LoopRef, job: Option<Box<dyn Job>>) {
+        let callback = self.take();
+        lp.0.spare_answer.keep(self);
+        if let Some(callback) = callback {
             callback(lp, job);
         }
     }
@@ -195,7 +197,8 @@ impl LoopRef {
         work: F,
         callback: impl FnOnce(&LoopRef, Result<T, NotDone>) + 'static,
     ) -> Result<Request> {
-        self.submit_job(lane, Work::Waiting(work), move |lp, job| callback(lp, result::<F, T>(lp, job)))
+        let job = self.0.spare_job.fill(Work::Waiting(work));
+        self.submit_job(lane, job, move |lp, job| callback(lp, result::<F, T>(lp, job)))
     }
 
     /// Submits a job; `on_done` gets it back, unless it was lost.
@@ -203,14 +206,13 @@ impl LoopRef {
     pub(crate) fn submit_job<J: Job>(
         &self,
         lane: Lane,
-        job: J,
+        job: Box<J>,
         on_done: impl FnOnce(&LoopRef, Option<Box<J>>) + 'static,
     ) -> Result<Request> {
         let on_done = move |lp: &LoopRef, job: Option<Box<dyn Job>>| {
             let job = job.map(|job| -> Box<dyn Any> { job });
             on_done(lp, job.and_then(|job| job.downcast().ok()));
         };
-        let job = self.0.spare_job.fill(job);
         self.submit_boxed(lane, job, self.0.spare_answer.fill(Some(on_done)))
     }
 

@@ -123,6 +123,25 @@ fn story(lp: &Loop, at: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_file_that_others_have_is_closed_without_a_thread() {
+    if with_ring("a_file_that_others_have_is_closed_without_a_thread").is_none() {
+        return;
+    }
+    for by_ring in [false, true] {
+        let pool = Pool::new(std::num::NonZeroUsize::MIN).unwrap();
+        let lp = Loop::with_pool(&pool).unwrap();
+        if by_ring {
+            lp.use_io_uring(true);
+        }
+        let file: File = of_path(&lp, |lp, done| File::open(lp, "/", done)).unwrap();
+        let before = pool.metrics();
+        assert_eq!(answer(&lp, |done| file.clone().close(done)), Ok(()));
+        assert_eq!(pool.metrics(), before);
+        assert!(file.as_fd().try_clone_to_owned().is_ok(), "it is open still");
+    }
+}
+
+#[test]
 fn the_same_comes_of_both() {
     let Some(ringed) = with_ring("the_same_comes_of_both") else { return };
     let [one, other, third] = ["ring", "threads", "fastest"].map(Folder::new);

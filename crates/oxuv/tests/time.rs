@@ -223,6 +223,37 @@ fn a_timeout_lets_through_what_is_in_time() {
 }
 
 #[test]
+fn a_timeout_that_is_over_holds_on_to_nothing() {
+    let lp = Loop::new().unwrap();
+    let mut context = Context::from_waker(Waker::noop());
+    let is_ready = Rc::new(Cell::new(false));
+    let asked = is_ready.clone();
+    let future = poll_fn(move |_| if asked.get() { Poll::Ready(()) } else { Poll::Pending });
+    let mut waits = None;
+    lp.block_on(async { waits = Some(Box::pin(timeout(Duration::from_secs(3600), future))) });
+    let mut waits = waits.unwrap();
+    assert!(waits.as_mut().poll(&mut context).is_pending() && lp.is_alive());
+    is_ready.set(true);
+    assert_eq!(waits.as_mut().poll(&mut context), Poll::Ready(Ok(())));
+    assert!(!lp.is_alive() && Rc::strong_count(&is_ready) == 1);
+}
+
+#[test]
+fn a_timeout_has_room_for_its_future_once() {
+    let lp = Loop::new().unwrap();
+    lp.block_on(async {
+        let large = [0_u8; 4096];
+        let future = async move {
+            yield_now().await;
+            large.len()
+        };
+        let waits = timeout(Duration::from_secs(3600), future);
+        assert!(size_of_val(&waits) < 2 * 4096);
+        assert_eq!(waits.await, Ok(4096));
+    });
+}
+
+#[test]
 fn the_timers_of_tasks_are_seen_by_nobody() {
     let lp = Loop::new().unwrap();
     let task = lp.spawn_local(lp.sleep(Duration::from_secs(3600)));

@@ -15,6 +15,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::on_tokio_threads::{open, read, spawn, stat, work_of_nothing};
 use crate::program::{LITTLE_ROOM, Program, ROOM, Spent, standard_input, std_listener, timed_section};
 use crate::sleeps::{self, Sleeper};
+use crate::switches::{self, Spawner};
 
 pub(crate) const PROGRAMS: &[Program] = &[
     ("turn", |_, operations| turn(operations)),
@@ -22,6 +23,9 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("timer-fire", |timers, operations| sleeps::fire(&runtime()?, timers, operations)),
     ("timer-cancel", |timers, operations| sleeps::cancel(&runtime()?, timers, operations)),
     ("timer-rearm", |timers, operations| sleeps::put_off(&runtime()?, timers, operations)),
+    ("task-join", |_, operations| switches::join(&runtime()?, operations)),
+    ("task-yield", |tasks, operations| switches::give_way(&runtime()?, tasks, operations)),
+    ("task-channel", |_, operations| switches::ping_pong(&runtime()?, operations)),
     ("echo-write", |connections, _| echo(connections, ROOM)),
     ("echo-idle", |connections, _| echo(connections, LITTLE_ROOM)),
     ("accept", |_, operations| accept(operations)),
@@ -68,6 +72,21 @@ impl Sleeper for Runtime {
     /// A task's budget is not the subject.
     fn wait_for<T>(&self, future: impl Future<Output = T>) -> T {
         self.block_on(unconstrained(future))
+    }
+}
+
+impl Spawner for Runtime {
+    fn run(&self, future: impl Future<Output = ()>) {
+        self.block_on(future);
+    }
+
+    fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> impl Future<Output = ()> {
+        let task = tokio::spawn(future);
+        async { task.await.expect("it does not panic") }
+    }
+
+    fn yield_now() -> impl Future<Output = ()> + Send {
+        yield_now()
     }
 }
 

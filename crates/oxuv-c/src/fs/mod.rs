@@ -36,7 +36,7 @@ pub use request::{
     uv_fs_get_path, uv_fs_get_ptr, uv_fs_get_result, uv_fs_get_statbuf, uv_fs_get_system_error, uv_fs_get_type,
     uv_fs_req_cleanup,
 };
-pub(crate) use ring::{answered, put_operation, run_at_once};
+pub(crate) use ring::{answered, may_be_quick, put_operation, run_at_once};
 pub use stat::{uv_fs_fstat, uv_fs_lstat, uv_fs_stat, uv_fs_statfs, uv_stat_t, uv_statfs_t, uv_timespec_t};
 pub use temporary::{uv_fs_mkdtemp, uv_fs_mkstemp};
 pub use times::{uv_fs_futime, uv_fs_lutime, uv_fs_utime};

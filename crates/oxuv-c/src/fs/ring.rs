@@ -47,6 +47,15 @@ pub(crate) unsafe fn put_operation(req: *mut uv_fs_t, place: &mut Operation) {
     }
 }
 
+/// Whether a ring may be what does the request with the least effort.
+///
+/// # Safety
+/// As for [`put_operation`].
+pub(crate) unsafe fn may_be_quick(req: *mut uv_fs_t) -> bool {
+    // SAFETY: the request has its kind.
+    matches!(unsafe { (*req).fs_type }, UV_FS_OPEN | UV_FS_CLOSE | UV_FS_READ)
+}
+
 /// Does on the loop's thread what takes but a moment; false if the request does.
 ///
 /// # Safety

@@ -17,6 +17,11 @@ pub trait Job: Any + Send {
         false
     }
 
+    /// False if what it puts as an operation is not [quick](Operation::is_quick), whatever it is about.
+    fn may_be_quick(&self) -> bool {
+        true
+    }
+
     /// Puts the same as one operation of a ring there, if it is one. The job is told what becomes of it by [`Job::answered`];
     /// or by [`Job::take_back`], and then it runs or is cancelled.
     fn put_operation(&mut self, place: &mut Operation) {
@@ -41,6 +46,10 @@ impl Job for Box<dyn Job> {
 
     fn run_at_once(&mut self) -> bool {
         (**self).run_at_once()
+    }
+
+    fn may_be_quick(&self) -> bool {
+        (**self).may_be_quick()
     }
 
     fn put_operation(&mut self, place: &mut Operation) {

@@ -76,25 +76,33 @@ impl<J: Job> Linux<J> {
         let count = match self.jobs.rest(may_be_brief) {
             Rest::Long => return self.wait_now(timeout),
             Rest::Found => self.wait_now(Some(0))?,
-            Rest::Briefly => {
-                let deadline = timeout.map(|timeout| clock::now().saturating_add(timeout));
-                let count = self.wait_now(Some(MOMENT))?;
+            Rest::Briefly(moment) => {
+                let begun = clock::now();
+                let count = self.wait_now(Some(timeout.map_or(moment, |timeout| timeout.min(moment))))?;
+                let waited = clock::now().saturating_sub(begun);
                 if count > 0 {
+                    if self.is_woken(count) {
+                        self.jobs.woken_after(waited);
+                    }
                     return Ok(count);
                 }
                 if self.jobs.rest_on() == Rest::Long {
-                    return self.wait_now(deadline.map(|deadline| deadline.saturating_sub(clock::now())));
+                    return self.wait_now(timeout.map(|timeout| timeout.saturating_sub(waited)));
                 }
                 0
             }
         };
         // What nobody has said, or the end of a run, before which jobs had come back. Behind a full batch it is said by the next.
-        let is_said = self.events[..count as usize].iter().any(|event| event.data.u64() == WAKE);
-        if is_said || count as usize == BATCH {
+        if self.is_woken(count) || count as usize == BATCH {
             return Ok(count);
         }
         self.events[count as usize] = Event { flags: EventFlags::IN, data: EventData::new_u64(WAKE) };
         Ok(count + 1)
+    }
+
+    /// Whether the wait, which has told of so many, has told of the loop's waker.
+    fn is_woken(&self, count: u32) -> bool {
+        self.events[..count as usize].iter().any(|event| event.data.u64() == WAKE)
     }
 
     /// Here, and in [`RingJobs`](crate::ring::RingJobs), it is decided who does an operation on files.

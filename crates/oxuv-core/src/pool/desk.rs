@@ -16,7 +16,7 @@ use crate::slab::Slab;
 ///
 /// The first one that is put there wakes the loop; those behind it come with it. Nobody wakes it again before it has said
 /// that it is going to wait: a loop that is at work finds them anyway. One that waits for many says how many are enough to
-/// wake it for, but it waits for a [`MOMENT`] only.
+/// wake it for, but not for long then (see [`Rest::Briefly`]).
 #[derive(Debug)]
 struct Desk<J> {
     /// Which of the desks that were at its place it is; 0 if there is none any more.
@@ -50,8 +50,15 @@ impl<J> Default for Desk<J> {
 /// A loop that waits for so many jobs at least need not be woken by the first.
 const MANY: usize = 16;
 
-/// So long it waits for enough of them, in nanoseconds.
+/// So long it waits for them, in nanoseconds ...
 pub(crate) const MOMENT: u64 = 50_000;
+
+/// ... or so long if the last time it was woken well before. A timer that is due behind the next tick of most kernels is not given to
+/// the processor, which takes several microseconds in a virtual machine.
+const LONG_MOMENT: u64 = 4_000_000;
+
+/// Who is woken within that can count on it the next time.
+const QUICK: u64 = 2 * MOMENT;
 
 /// If fewer have come back by then, they take long, and it is not worth it ...
 const FEW: usize = 8;
@@ -207,6 +214,8 @@ pub(super) struct Returns<J: Job> {
     room: usize,
     /// So many times the first job is enough.
     pause: u32,
+    /// The jobs of the last brief wait were quick.
+    are_quick: bool,
 }
 
 /// How a loop waits.
@@ -214,8 +223,8 @@ pub(super) struct Returns<J: Job> {
 pub(crate) enum Rest {
     /// Not at all: jobs have come back.
     Found,
-    /// For a [`MOMENT`] at most, and then it asks once more.
-    Briefly,
+    /// For so many nanoseconds at most, since it is woken by the last of many jobs; and then it asks once more.
+    Briefly(u64),
     /// As it likes: it is woken by the first job.
     Long,
 }
@@ -223,7 +232,16 @@ pub(crate) enum Rest {
 impl<J: Job> Returns<J> {
     pub(super) fn new(crew: Shared<Crew<J>>, waker: Waker) -> Result<Self> {
         let desk = crew.open_desk(waker)?;
-        Ok(Returns { crew, forks: fork::forks(), desk, taken: VecDeque::new(), outstanding: 0, room: 0, pause: 0 })
+        Ok(Returns {
+            crew,
+            forks: fork::forks(),
+            desk,
+            taken: VecDeque::new(),
+            outstanding: 0,
+            room: 0,
+            pause: 0,
+            are_quick: false,
+        })
     }
 
     /// In a child the threads are gone, and their lock may be held for ever.
@@ -302,15 +320,21 @@ impl<J: Job> Returns<J> {
         let on_their_way = self.outstanding - self.taken.len();
         let is_brief = may_be_brief && on_their_way >= MANY && self.pause == 0;
         self.pause = self.pause.saturating_sub(u32::from(may_be_brief));
-        match self.crew.rest(self.desk, if is_brief { on_their_way / 2 } else { 1 }) {
-            0 if is_brief => Rest::Briefly,
+        match self.crew.rest(self.desk, if is_brief { on_their_way } else { 1 }) {
+            0 if is_brief => Rest::Briefly(if self.are_quick { LONG_MOMENT } else { MOMENT }),
             0 => Rest::Long,
             _ => Rest::Found,
         }
     }
 
+    /// The loop was woken in a brief wait, after so many nanoseconds.
+    pub(super) fn woken_after(&mut self, nanoseconds: u64) {
+        self.are_quick = nanoseconds <= QUICK;
+    }
+
     /// After a brief wait in which not enough have come back.
     pub(super) fn rest_on(&mut self) -> Rest {
+        self.are_quick = false;
         let found = self.crew.rest(self.desk, 1);
         if found < FEW {
             self.pause = PAUSE;

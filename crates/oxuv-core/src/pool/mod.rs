@@ -309,6 +309,13 @@ impl<J: Job> Counter<J> {
         self.rest_by(Returns::rest_on)
     }
 
+    /// The loop was woken in a brief wait, after so many nanoseconds.
+    pub(crate) fn woken_after(&mut self, nanoseconds: u64) {
+        if let Some(returns) = &mut self.returns {
+            returns.woken_after(nanoseconds);
+        }
+    }
+
     fn rest_by(&mut self, rest: impl FnOnce(&mut Returns<J>) -> Rest) -> Rest {
         let rest = self.returns.as_mut().map_or(Rest::Long, rest);
         self.is_awake = rest != Rest::Long;

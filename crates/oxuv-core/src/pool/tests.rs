@@ -246,6 +246,31 @@ fn a_loop_that_goes_takes_its_jobs_with_it() {
 }
 
 #[test]
+fn after_many_quick_jobs_one_that_waits_for_the_end_of_another_does_not_hold_that_up() {
+    let mut core = new_loop(&pool(1));
+    for _ in 0..100 {
+        for user in 0..64 {
+            submit(&mut core, Lane::Work, user, || {});
+        }
+        run(&mut core, Mode::Default);
+    }
+    let gate = Gate::default();
+    submit(&mut core, Lane::Work, 0, || {});
+    let (wait, _begun) = waiter(&gate);
+    submit(&mut core, Lane::Work, 1, wait);
+    for user in 2..64 {
+        submit(&mut core, Lane::Work, user, || {});
+    }
+    let mut done = Vec::new();
+    while done.is_empty() {
+        done = run(&mut core, Mode::Once);
+    }
+    assert_eq!(done, [(0, Ok(()))]);
+    gate.open();
+    assert_eq!(run(&mut core, Mode::Default).len(), 63);
+}
+
+#[test]
 fn shutting_down_runs_what_is_queued_and_the_pool_starts_anew() {
     let pool = pool(2);
     let mut core = new_loop(&pool);

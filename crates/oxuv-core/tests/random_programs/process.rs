@@ -36,11 +36,12 @@ impl Outside {
 impl Machine<'_> {
     /// `None` where there are not enough descriptors.
     pub(crate) fn spawn(&mut self, user: u64, stdio: &[Stdio]) -> CoreResult<Option<Key>> {
-        let none: Texts = [].into_iter().collect();
+        let mut none = Texts::default();
+        let none = none.list().expect("there is memory");
         let command = Command {
             file: c"program",
-            args: none.list(),
-            env: none.list(),
+            args: none,
+            env: none,
             directory: None,
             user: None,
             group: None,

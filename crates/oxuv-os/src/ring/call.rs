@@ -150,9 +150,15 @@ impl Call {
             Call::Metadata(path) => fs::metadata_at_once(path, false),
             Call::LinkMetadata(path) => fs::metadata_at_once(path, true),
             Call::FileMetadata(file) => fs::file_metadata_at_once(file.as_fd()),
+            Call::Close(None) => return Some(Ok(Answer::Done)),
             _ => None,
         };
         Some(found?.map(Answer::Metadata))
+    }
+
+    /// False if it is nothing that is [quick](Operation::is_quick) as an operation.
+    pub fn may_be_quick(&self) -> bool {
+        matches!(self, Call::Open { .. } | Call::Close(_) | Call::Read { .. })
     }
 
     /// Makes it a ring's to do; the call is back where a thread is needed.
@@ -168,7 +174,7 @@ impl Call {
             match &mut self {
                 Call::Open { path, flags, mode } => place.open(path, *flags, *mode),
                 Call::Close(Some(file)) => place.close(file.as_fd()),
-                Call::Close(None) => {}
+                Call::Close(None) => place.closed(),
                 Call::Read { file, room, offset } => {
                     place.read(file.as_fd(), &[ReadBuf::new(room.spare_capacity_mut())], *offset);
                 }

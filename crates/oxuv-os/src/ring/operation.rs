@@ -39,6 +39,9 @@ impl fmt::Debug for Operation {
     }
 }
 
+/// The code of no operation.
+pub(super) const NO_CODE: u8 = 63;
+
 /// A text that somebody keeps.
 type Text = *const c_char;
 
@@ -56,6 +59,8 @@ pub(super) enum What {
     Close {
         file: RawFd,
     },
+    /// It is closed already.
+    Closed,
     Read(Transfer),
     Write(Transfer),
     Sync {
@@ -165,6 +170,11 @@ impl Operation {
         if is_quick_to_close(file) {
             self.what = What::Close { file: file.as_raw_fd() };
         }
+    }
+
+    /// Makes it one for what is closed already.
+    pub fn closed(&mut self) {
+        self.what = What::Closed;
     }
 
     /// As [`fs::read`](crate::fs::read); never interrupted. It stays empty where a ring does something else.
@@ -303,7 +313,7 @@ impl Operation {
             What::Open { flags, .. } => {
                 flags & (libc::O_CREAT | libc::O_TRUNC) == 0 && flags & libc::O_TMPFILE != libc::O_TMPFILE
             }
-            What::Close { .. } | What::Read(_) => true,
+            What::Close { .. } | What::Closed | What::Read(_) => true,
             _ => false,
         }
     }
@@ -314,7 +324,8 @@ impl What {
     #[inline]
     pub(super) fn code(&self) -> u8 {
         match self {
-            What::Nothing => opcode::Nop::CODE,
+            What::Nothing => NO_CODE,
+            What::Closed => opcode::Nop::CODE,
             What::Open { .. } => opcode::OpenAt::CODE,
             What::Close { .. } => opcode::Close::CODE,
             What::Read(Transfer { bufs: Bufs::One(_), .. }) => opcode::Read::CODE,
@@ -336,7 +347,7 @@ impl What {
     fn entry(&self, found: *mut Statx) -> squeue::Entry {
         const HERE: types::Fd = types::Fd(libc::AT_FDCWD);
         match *self {
-            What::Nothing => opcode::Nop::new().build(),
+            What::Nothing | What::Closed => opcode::Nop::new().build(),
             What::Open { path, flags, mode, may_wait } => {
                 let entry = opcode::OpenAt::new(HERE, path).flags(flags).mode(mode).build();
                 if may_wait { entry.flags(squeue::Flags::ASYNC) } else { entry }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use io_uring::{IoUring, Probe, opcode};
 
 use super::Ring;
+use super::operation::NO_CODE;
 use crate::{Errno, Result, fork};
 
 /// So many operations are entered by one call.
@@ -52,9 +53,7 @@ impl<T> Ring<T> {
 fn known(ring: &IoUring) -> Result<u64> {
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe)?;
-    // Nothing is no operation of ours.
-    let mut known =
-        (opcode::Nop::CODE + 1..64).filter(|&code| probe.is_supported(code)).fold(0, |known, code| known | 1 << code);
+    let mut known = (0..NO_CODE).filter(|&code| probe.is_supported(code)).fold(0, |known, code| known | 1 << code);
     // On kernels before this one, a program that was written and closed by a ring may be busy still when it is run.
     if known & 1 << opcode::SendMsgZc::CODE == 0 {
         known &= !(1 << opcode::Close::CODE);

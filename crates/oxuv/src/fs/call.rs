@@ -15,6 +15,22 @@ struct FileJob {
     answer: Option<Result<Answer>>,
 }
 
+/// Takes what is to be told out of what was found and of what the call has.
+pub(super) type Find<T> = fn(&mut Answer, &mut Call) -> T;
+
+impl FileJob {
+    /// What was found. Nothing is left of it, nor of the call.
+    fn found<T>(&mut self, find: Find<T>) -> Result<T> {
+        let found = match (&mut self.call, &mut self.answer) {
+            (Some(call), Some(Ok(answer))) => Ok(find(answer, call)),
+            (Some(_), Some(Err(error))) => Err(*error),
+            _ => Err(Errno::ECANCELED),
+        };
+        (self.call, self.answer) = (None, None);
+        found
+    }
+}
+
 impl Job for FileJob {
     fn run(&mut self) {
         self.answer = self.call.as_mut().map(Call::run);
@@ -25,8 +41,16 @@ impl Job for FileJob {
         self.answer.is_some()
     }
 
+    fn may_be_quick(&self) -> bool {
+        self.call.as_ref().is_some_and(Call::may_be_quick)
+    }
+
     fn put_operation(&mut self, place: &mut Operation) {
-        self.call = self.call.take().and_then(|call| call.put(place).err());
+        if let Some(call) = self.call.take()
+            && let Err(call) = call.put(place)
+        {
+            self.call = Some(call);
+        }
     }
 
     fn answered(&mut self, result: Result<usize>, operation: &mut Operation) {
@@ -36,58 +60,64 @@ impl Job for FileJob {
 
     fn take_back(&mut self, operation: &mut Operation) {
         // What the call owns may be a program's, and is dropped when nobody is in the loop.
-        self.call = self.call.take().or_else(|| operation.take_call());
+        if self.call.is_none() {
+            self.call = operation.take_call();
+        }
     }
 }
 
-/// Submits a call. `result` makes what `done` hears of what it has found.
+/// Submits a call. `find` says what `done` hears of what it has found.
 #[track_caller]
 pub(super) fn call<T: 'static>(
     owner: &LoopRef,
     call: Call,
-    result: fn(Answer, Call) -> T,
+    find: Find<T>,
     done: impl FnOnce(&LoopRef, Result<T>) + 'static,
 ) -> Result<Request> {
     let on_done = move |owner: &LoopRef, job: Option<Box<FileJob>>| {
-        let taken = job.map(|mut job| {
-            let taken = (job.call.take(), job.answer.take());
-            owner.0.spare_job.keep(job);
-            taken
-        });
-        done(
-            owner,
-            match taken {
-                Some((Some(call), Some(answer))) => answer.map(|answer| result(answer, call)),
-                _ => Err(Errno::ECANCELED),
-            },
-        );
+        let found = match job {
+            Some(mut job) => {
+                let found = job.found(find);
+                owner.0.spare_job.keep(job);
+                found
+            }
+            None => Err(Errno::ECANCELED),
+        };
+        done(owner, found);
     };
-    owner.submit_job(Lane::FastIo, FileJob { call: Some(call), answer: None }, on_done)
+    let job = match owner.0.spare_job.take::<FileJob>() {
+        Some(mut job) => {
+            job.call = Some(call);
+            job
+        }
+        None => Box::new(FileJob { call: Some(call), answer: None }),
+    };
+    owner.submit_job(Lane::FastIo, job, on_done)
 }
 
 /// Nothing is to be known.
-pub(super) fn nothing(_: Answer, _: Call) {}
+pub(super) fn nothing(_: &mut Answer, _: &mut Call) {}
 
 /// What was read.
-pub(super) fn bytes(_: Answer, call: Call) -> Vec<u8> {
+pub(super) fn bytes(_: &mut Answer, call: &mut Call) -> Vec<u8> {
     match call {
-        Call::Read { room, .. } => room,
+        Call::Read { room, .. } => std::mem::take(room),
         _ => Vec::new(),
     }
 }
 
 /// What was opened.
-pub(super) fn file(answer: Answer, _: Call) -> OwnedFd {
-    match answer {
+pub(super) fn file(answer: &mut Answer, _: &mut Call) -> OwnedFd {
+    match std::mem::replace(answer, Answer::Done) {
         Answer::File(file) => file,
         _ => unreachable!("a call that opens has opened"),
     }
 }
 
 /// What is known.
-pub(super) fn metadata(answer: Answer, _: Call) -> Metadata {
+pub(super) fn metadata(answer: &mut Answer, _: &mut Call) -> Metadata {
     match answer {
-        Answer::Metadata(found) => found,
+        Answer::Metadata(found) => *found,
         _ => unreachable!("a call for metadata has found some"),
     }
 }

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use oxuv_core::fs as system;
-use oxuv_core::kernel::{Answer, Bytes, Call};
+use oxuv_core::kernel::{Bytes, Call};
 
-use super::call::{self, call};
+use super::call::{self, Find, call};
 use super::{Metadata, NewTime, ask, c_path};
 use crate::{Errno, LoopRef, Request, Result};
 
@@ -353,11 +353,11 @@ impl File {
     fn call<T: 'static>(
         &self,
         what: Call,
-        result: fn(Answer, Call) -> T,
+        find: Find<T>,
         done: impl FnOnce(&File, Result<T>) + 'static,
     ) -> Result<Request> {
         let file = self.clone();
-        call(&self.owner, what, result, move |_, answer| done(&file, answer))
+        call(&self.owner, what, find, move |_, answer| done(&file, answer))
     }
 
     #[track_caller]

@@ -16,9 +16,10 @@ use std::pin::Pin;
 use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, RawWakerVTable, Waker};
+use std::task::{Context, Poll, RawWakerVTable, Waker, ready};
 
 use oxuv_core::{Ahead, Key};
+use pin_project_lite::pin_project;
 use slab::Slab;
 
 use super::here::{Site, made_at};
@@ -43,6 +44,26 @@ const EXHAUSTED: usize = 512;
 struct Body {
     future: Pin<Box<dyn Future<Output = ()>>>,
     waker: Waker,
+}
+
+pin_project! {
+    /// What a task has to do, and where its result goes. An `async` block that waited for it would have room for it twice.
+    struct Work<F: Future> {
+        #[pin]
+        future: F,
+        result: Rc<Join<F::Output>>,
+    }
+}
+
+impl<F: Future> Future for Work<F> {
+    type Output = ();
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let work = self.project();
+        work.result.complete(ready!(work.future.poll(context)));
+        Poll::Ready(())
+    }
 }
 
 /// A task that has not ended: what each wake-up and each poll looks at, in one cache line.
@@ -81,7 +102,7 @@ struct Current {
 
 impl Default for Current {
     fn default() -> Self {
-        Current { id: Id { index: MAIN, number: 0 }, data: ptr::null(), vtable: ptr::null() }
+        Current { id: Id::NOBODY, data: ptr::null(), vtable: ptr::null() }
     }
 }
 
@@ -239,11 +260,7 @@ impl Tasks {
         let wakeup = self.new_wakeup(entry.key() as u32, time(lp));
         let (id, waker) = (wakeup.id, Waker::from(Arc::clone(&wakeup)));
         let join = Rc::new(Join::new(wakeup));
-        let result = Rc::clone(&join);
-        let future = Box::pin(async move {
-            let output = future.await;
-            result.complete(output);
-        });
+        let future = Box::pin(Work { future, result: Rc::clone(&join) });
         entry.insert(Task {
             number: id.number,
             is_queued: true,
@@ -319,7 +336,7 @@ impl Tasks {
         while self.left.get() > 0 {
             let next = self.queue.borrow_mut().pop_front();
             let Some(id) = next else {
-                self.is_running.set(false);
+                self.rest(inner);
                 return;
             };
             self.left.set(self.left.get() - 1);
@@ -342,10 +359,24 @@ impl Tasks {
     /// Nobody is at work on the queue any more. What is left in it is for the next phase.
     #[inline]
     pub(super) fn leave(&self, inner: &Inner) {
-        self.is_running.set(false);
+        self.rest(inner);
         if self.has_some_to_run() {
             self.have_it_worked_off(inner);
         }
+    }
+
+    /// No task runs any more, for now.
+    #[inline]
+    fn rest(&self, inner: &Inner) {
+        self.is_running.set(false);
+        // It fails only for a loop that is gone.
+        let _ = inner.alarms.catch_up(inner);
+    }
+
+    /// True while the queue is worked off.
+    #[inline]
+    pub(crate) fn are_running(&self) -> bool {
+        self.is_running.get()
     }
 
     #[inline]
@@ -468,7 +499,7 @@ impl Tasks {
 
     /// The task that is being polled, if the waker of this context is the one that it was given. Some tasks poll futures with others.
     #[inline]
-    pub(super) fn of_context(&self, context: &Context<'_>) -> Option<Id> {
+    pub(crate) fn of_context(&self, context: &Context<'_>) -> Option<Id> {
         let (waker, current) = (context.waker(), self.current.get());
         (waker.data() == current.data && ptr::eq(waker.vtable(), current.vtable)).then_some(current.id)
     }
@@ -488,6 +519,14 @@ impl Tasks {
 
     pub(crate) fn is_observed(&self) -> bool {
         self.is_observed.get()
+    }
+
+    /// Where a task that has not ended is from.
+    pub(super) fn site(&self, id: Id) -> Option<Site> {
+        if id.index == MAIN {
+            return self.main.borrow().as_ref().filter(|main| main.wakeup.id == id).map(|main| main.site);
+        }
+        self.slab.borrow().get(id.index as usize).filter(|task| task.number == id.number).map(|task| task.site)
     }
 
     pub(crate) fn has_unfinished(&self) -> bool {

@@ -73,7 +73,7 @@ pub(crate) use executor::Tasks;
 #[cfg(feature = "hyper")]
 pub use hyper::HyperExecutor;
 pub use join::{AbortHandle, JoinError, JoinHandle};
-pub(crate) use waiters::{Ticket, Waiter, Waiters};
+pub(crate) use waiters::{Ticket, Waiter, Waiters, Whom};
 
 use crate::LoopRef;
 

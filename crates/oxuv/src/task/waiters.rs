@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::task::{Context, Waker};
 
+use super::here::Site;
 use super::wakeup::Id;
 use crate::loop_::Inner;
 
@@ -26,8 +27,8 @@ struct Entry {
     whom: Whom,
 }
 
-/// Whom to wake.
-enum Whom {
+/// Whom to wake: by default nobody.
+pub(crate) enum Whom {
     /// A task of the loop's, which needs no waker.
     Task(Id),
     Other(Waker),
@@ -159,15 +160,22 @@ fn wake_others(inner: &Inner, others: Others) {
     }
 }
 
+impl Default for Whom {
+    fn default() -> Whom {
+        Whom::Task(Id::NOBODY)
+    }
+}
+
 impl Whom {
+    /// Who is woken by this context, which is that of this task, if the loop has given it.
     #[inline]
-    fn new(task: Option<Id>, context: &Context<'_>) -> Whom {
+    pub(crate) fn new(task: Option<Id>, context: &Context<'_>) -> Whom {
         task.map_or_else(|| Whom::Other(context.waker().clone()), Whom::Task)
     }
 
     /// True if it is the one of this context.
     #[inline]
-    fn is(&self, task: Option<Id>, context: &Context<'_>) -> bool {
+    pub(crate) fn is(&self, task: Option<Id>, context: &Context<'_>) -> bool {
         match self {
             Whom::Task(id) => task == Some(*id),
             Whom::Other(waker) => task.is_none() && waker.will_wake(context.waker()),
@@ -175,10 +183,18 @@ impl Whom {
     }
 
     #[inline]
-    fn wake(self, inner: &Inner) {
+    pub(crate) fn wake(self, inner: &Inner) {
         match self {
             Whom::Task(id) => inner.tasks.wake(inner, id),
             Whom::Other(waker) => waker.wake(),
+        }
+    }
+
+    /// Where the task was spawned, if it is one of the loop's.
+    pub(crate) fn site(&self, inner: &Inner) -> Option<Site> {
+        match self {
+            Whom::Task(id) => inner.tasks.site(*id),
+            Whom::Other(_) => None,
         }
     }
 }

@@ -37,6 +37,11 @@ pub(crate) struct Id {
 /// The place of the future that [`Loop::block_on`](crate::Loop::block_on) was given.
 pub(super) const MAIN: u32 = u32::MAX;
 
+impl Id {
+    /// Of a task that never was.
+    pub(super) const NOBODY: Id = Id { index: MAIN, number: 0 };
+}
+
 impl Wakeup {
     pub(super) fn new(id: Id, since: u64, bell: &Arc<Bell>) -> Arc<Wakeup> {
         Arc::new(Wakeup { state: AtomicU8::new(0), id, since, bell: Arc::clone(bell) })
@@ -44,8 +49,7 @@ impl Wakeup {
 
     /// Of a task that never was.
     pub(super) fn ended(bell: &Arc<Bell>) -> Arc<Wakeup> {
-        let id = Id { index: MAIN, number: 0 };
-        Arc::new(Wakeup { state: AtomicU8::new(ENDED), id, since: 0, bell: Arc::clone(bell) })
+        Arc::new(Wakeup { state: AtomicU8::new(ENDED), id: Id::NOBODY, since: 0, bell: Arc::clone(bell) })
     }
 
     /// The loop has heard that the task was woken, and is to have it run.

@@ -1,7 +1,5 @@
 //! The clocks that can be waited by.
 
-use std::time::Duration;
-
 use oxuv_core::linux::boot_time;
 
 use super::Instant;
@@ -30,10 +28,11 @@ impl Clock {
     }
 
     /// The time of this clock, as the loop knows its own.
+    #[inline]
     pub(super) fn now(self, owner: &LoopRef) -> Instant {
         match self {
-            Clock::Monotonic => Instant(owner.now()),
-            Clock::Boot => Instant(Duration::from_nanos(boot_time())),
+            Clock::Monotonic => Instant(owner.0.with(|core| Ok(core.time())).unwrap_or(0)),
+            Clock::Boot => Instant(boot_time()),
         }
     }
 }

@@ -52,7 +52,8 @@ pub struct Interval {
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
     let owner = here::current();
-    Interval::new(&owner, Clock::Monotonic, Instant::of(&owner), period)
+    let start = Instant::of(&owner);
+    Interval::new(owner, Clock::Monotonic, start, period)
 }
 
 /// As [`interval`], with the first tick then.
@@ -61,7 +62,7 @@ pub fn interval(period: Duration) -> Interval {
 /// As [`interval`].
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
-    Interval::new(&here::current(), Clock::Monotonic, start, period)
+    Interval::new(here::current(), Clock::Monotonic, start, period)
 }
 
 /// As [`interval`], by this clock: ticks, and what [`Interval::tick`] returns, are of its time.
@@ -71,12 +72,13 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
 #[track_caller]
 pub fn interval_on(clock: Clock, period: Duration) -> Interval {
     let owner = here::current();
-    Interval::new(&owner, clock, clock.read(&owner), period)
+    let start = clock.read(&owner);
+    Interval::new(owner, clock, start, period)
 }
 
 impl Interval {
     #[track_caller]
-    fn new(owner: &LoopRef, clock: Clock, start: Instant, period: Duration) -> Interval {
+    fn new(owner: LoopRef, clock: Clock, start: Instant, period: Duration) -> Interval {
         assert!(!period.is_zero(), "an interval of no length would tick for ever");
         Interval { sleep: Sleep::new(owner, clock, start), period, behavior: MissedTickBehavior::default() }
     }

@@ -31,7 +31,7 @@ use std::fmt;
 use std::future::Future;
 use std::ops::{Add, AddAssign, Sub};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 pub(crate) use alarm::Alarms;
@@ -42,13 +42,15 @@ pub use interval::{Interval, MissedTickBehavior, interval, interval_at, interval
 pub use timeout::{Elapsed, timeout, timeout_at, timeout_on};
 
 use crate::LoopRef;
+use crate::handle::nanoseconds;
+use crate::loop_::Core;
 use crate::task::here;
 use alarm::Alarm;
 
 /// A point in a loop's time, or that of another [`Clock`]. Those of different clocks have nothing to do with each other, and a loop
 /// [for tests](crate::Builder::test_clock) has one of its own. The default is the point that they count from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Instant(Duration);
+pub struct Instant(u64);
 
 impl Instant {
     /// The time of the loop that runs on this thread: the clock is read, for the loop as well.
@@ -62,8 +64,11 @@ impl Instant {
 
     /// The time of this loop: the clock is read, for the loop as well.
     pub fn of(lp: &LoopRef) -> Instant {
-        lp.update_time();
-        Instant(lp.now())
+        let read = |core: &mut Core| {
+            core.update_time();
+            Ok(core.time())
+        };
+        Instant(lp.0.with(read).unwrap_or(0))
     }
 
     /// The time since this point, on the loop that runs on this thread; zero if it is still to come.
@@ -77,12 +82,12 @@ impl Instant {
 
     /// The time from an earlier point to this; zero if that is later.
     pub fn duration_since(self, earlier: Instant) -> Duration {
-        self.0.saturating_sub(earlier.0)
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 
     /// As [`LoopRef::now`] counts.
     pub fn since_start(self) -> Duration {
-        self.0
+        Duration::from_nanos(self.0)
     }
 }
 
@@ -91,7 +96,7 @@ impl Add<Duration> for Instant {
     type Output = Instant;
 
     fn add(self, time: Duration) -> Instant {
-        Instant(self.0.saturating_add(time))
+        Instant(self.0.saturating_add(nanoseconds(time)))
     }
 }
 
@@ -117,7 +122,9 @@ impl Sub for Instant {
 /// When no loop runs on this thread; see [`LoopRef::sleep`].
 #[track_caller]
 pub fn sleep(time: Duration) -> Sleep {
-    here::current().sleep(time)
+    let owner = here::current();
+    let deadline = Instant::of(&owner) + time;
+    Sleep::new(owner, Clock::Monotonic, deadline)
 }
 
 /// Waits until then; not at all if that is past.
@@ -126,7 +133,7 @@ pub fn sleep(time: Duration) -> Sleep {
 /// When no loop runs on this thread.
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep::new(&here::current(), Clock::Monotonic, deadline)
+    Sleep::new(here::current(), Clock::Monotonic, deadline)
 }
 
 /// As [`sleep`], by this clock.
@@ -138,14 +145,15 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 #[track_caller]
 pub fn sleep_on(clock: Clock, time: Duration) -> Sleep {
     let owner = here::current();
-    Sleep::new(&owner, clock, clock.read(&owner) + time)
+    let deadline = clock.read(&owner) + time;
+    Sleep::new(owner, clock, deadline)
 }
 
 impl LoopRef {
     /// Waits that long, from the call on. The future may be polled by any executor on this thread. If the loop is gone, or has no
     /// memory for a timer, it is ready at once.
     pub fn sleep(&self, time: Duration) -> Sleep {
-        Sleep::new(self, Clock::Monotonic, Instant::of(self) + time)
+        Sleep::new(self.clone(), Clock::Monotonic, Instant::of(self) + time)
     }
 }
 
@@ -159,8 +167,8 @@ pub struct Sleep {
 }
 
 impl Sleep {
-    fn new(owner: &LoopRef, clock: Clock, deadline: Instant) -> Sleep {
-        Sleep { owner: owner.clone(), clock, deadline, alarm: None }
+    fn new(owner: LoopRef, clock: Clock, deadline: Instant) -> Sleep {
+        Sleep { owner, clock, deadline, alarm: None }
     }
 
     /// When it ends, by its clock.
@@ -170,14 +178,14 @@ impl Sleep {
 
     /// True once it has ended.
     pub fn is_elapsed(&self) -> bool {
-        self.left().is_zero()
+        self.deadline <= self.clock.now(&self.owner)
     }
 
     /// Ends at another time; it may have ended before.
     pub fn reset(&mut self, deadline: Instant) {
         self.deadline = deadline;
         if let Some(alarm) = &self.alarm {
-            alarm.set(self.left());
+            alarm.set(&self.owner, self.clock, deadline);
         }
     }
 
@@ -185,8 +193,10 @@ impl Sleep {
         self.clock.read(&self.owner)
     }
 
-    fn left(&self) -> Duration {
-        self.deadline - self.clock.now(&self.owner)
+    fn stop(&mut self) {
+        if let Some(alarm) = self.alarm.take() {
+            alarm.stop(&self.owner);
+        }
     }
 }
 
@@ -195,23 +205,26 @@ impl Future for Sleep {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         if let Some(alarm) = &self.alarm {
-            return match alarm.poll(context) {
-                Poll::Pending => Poll::Pending,
-                Poll::Ready(()) => {
-                    self.alarm = None;
-                    Poll::Ready(())
-                }
-            };
+            ready!(alarm.poll(&self.owner, context));
+            self.alarm = None;
+            return Poll::Ready(());
         }
-        let left = self.left();
-        if left.is_zero() {
+        if self.is_elapsed() {
             return self.owner.0.tasks.take_share(context);
         }
-        let Ok(alarm) = Alarm::new(&self.owner, self.clock) else { return Poll::Ready(()) };
-        alarm.set(left);
-        let polled = alarm.poll(context);
-        self.alarm = Some(alarm);
-        polled
+        match Alarm::start(&self.owner, self.clock, self.deadline, context) {
+            Ok(alarm) => {
+                self.alarm = Some(alarm);
+                Poll::Pending
+            }
+            Err(_) => Poll::Ready(()),
+        }
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

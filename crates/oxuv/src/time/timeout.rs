@@ -1,13 +1,15 @@
 //! Futures that are given a time.
 
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io;
-use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use super::{Clock, Instant, Sleep, sleep_on};
+use pin_project_lite::pin_project;
+
+use super::{Clock, Instant, Sleep, sleep, sleep_on};
 use crate::task::here;
 
 /// The time is over.
@@ -50,8 +52,7 @@ impl From<Elapsed> for io::Error {
 /// When no loop runs on this thread.
 #[track_caller]
 pub fn timeout<F: Future>(time: Duration, future: F) -> impl Future<Output = Result<F::Output, Elapsed>> {
-    let owner = here::current();
-    within(owner.sleep(time), future)
+    within(sleep(time), future)
 }
 
 /// As [`timeout`], until a point in time.
@@ -60,7 +61,7 @@ pub fn timeout<F: Future>(time: Duration, future: F) -> impl Future<Output = Res
 /// When no loop runs on this thread.
 #[track_caller]
 pub fn timeout_at<F: Future>(deadline: Instant, future: F) -> impl Future<Output = Result<F::Output, Elapsed>> {
-    within(Sleep::new(&here::current(), Clock::Monotonic, deadline), future)
+    within(Sleep::new(here::current(), Clock::Monotonic, deadline), future)
 }
 
 /// As [`timeout`], by this clock.
@@ -76,13 +77,35 @@ pub fn timeout_on<F: Future>(
     within(sleep_on(clock, time), future)
 }
 
-async fn within<F: Future>(mut sleep: Sleep, future: F) -> Result<F::Output, Elapsed> {
-    let mut future = pin!(future);
-    poll_fn(|context| {
-        if let Poll::Ready(output) = future.as_mut().poll(context) {
-            return Poll::Ready(Ok(output));
-        }
-        Pin::new(&mut sleep).poll(context).map(|()| Err(Elapsed(())))
-    })
-    .await
+fn within<F: Future>(sleep: Sleep, future: F) -> impl Future<Output = Result<F::Output, Elapsed>> {
+    Timeout { future: Some(future), sleep }
+}
+
+pin_project! {
+    /// An `async` function would have room for the future twice.
+    struct Timeout<F> {
+        // `None` once it is over.
+        #[pin]
+        future: Option<F>,
+        sleep: Sleep,
+    }
+}
+
+impl<F: Future> Future for Timeout<F> {
+    type Output = Result<F::Output, Elapsed>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut timeout = self.project();
+        let future = timeout.future.as_mut().as_pin_mut().expect("a timeout was polled after it was over");
+        let result = match future.poll(context) {
+            Poll::Ready(output) => Ok(output),
+            Poll::Pending => {
+                ready!(Pin::new(&mut *timeout.sleep).poll(context));
+                Err(Elapsed(()))
+            }
+        };
+        timeout.future.set(None);
+        timeout.sleep.stop();
+        Poll::Ready(result)
+    }
 }
