@@ -234,13 +234,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub fn take_buffers(&mut self) -> Option<B> {
         // Mostly there is none, and that needs no more than a look.
-        if self.has_spent { self.take_spent() } else { None }
+        if !self.has_spent {
+            return None;
+        }
+        self.has_spent = false;
+        self.spent.take()
     }
 
     #[cold]
-    fn take_spent(&mut self) -> Option<B> {
-        self.has_spent = false;
-        self.spent.take()
+    fn drop_spent(&mut self) {
+        drop(self.take_buffers());
     }
 
     /// Sends what the kernel takes at once, and returns how many bytes that was.
@@ -453,7 +456,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
         // What nobody has taken is dropped. Mostly there is none.
         if are_given_back::<B>() && self.has_spent {
-            drop(self.take_spent());
+            self.drop_spent();
         }
         self.requests -= 1;
         Event::Written { key, user, result: Ok(()) }

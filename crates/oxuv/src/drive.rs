@@ -258,10 +258,12 @@ impl Subjects {
             Event::NeedBuffer { .. } | Event::Written { .. } | Event::Done { .. } => {}
             Event::Closed { key, .. } => {
                 let callback = table.get(key.index()).map(RefCell::take);
-                if let Some(Callback::Ready(gate)) = &callback {
+                if let Some(Callback::Ready(gate)) = callback {
                     gate.open(inner, Readiness::READ | Readiness::WRITE);
+                    inner.gates.keep(gate);
+                } else {
+                    drop(callback);
                 }
-                drop(callback);
                 if let Some(on_close) = inner.callbacks.take_on_close(key.index()) {
                     on_close(self.tcp.0.point_at(key));
                 }

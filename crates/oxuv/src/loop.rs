@@ -14,6 +14,7 @@ use oxuv_core::{Config, IdleClock, Mode};
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
 use crate::kept::Kept;
+use crate::net::Gates;
 use crate::requests::Requests;
 use crate::spare::Spare;
 use crate::task::Tasks;
@@ -60,6 +61,7 @@ pub(crate) struct Inner {
     pub(crate) spare_answer: Spare,
     pub(crate) is_running: Cell<bool>,
     pub(crate) tasks: Tasks,
+    pub(crate) gates: Gates,
     pub(crate) alarms: Alarms,
 }
 
@@ -139,6 +141,7 @@ impl Loop {
             spare_answer: Spare::default(),
             is_running: Cell::new(false),
             tasks: Tasks::default(),
+            gates: Gates::default(),
             alarms: Alarms::default(),
         }))))
     }

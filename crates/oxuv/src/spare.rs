@@ -2,32 +2,36 @@
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
+use std::hash::{Hash, Hasher};
 
-/// As a rule what is boxed next is of the type that was last unboxed, and else of one of a few: a program that has the same done again and
-/// again allocates nothing for it.
+/// A program that has the same done again and again allocates nothing for it: as many boxes of a type are kept as were in use at a time.
+///
+/// Each type has a shelf. If two have the same one, they throw out each other's boxes.
 #[derive(Default)]
-pub(crate) struct Spare {
+pub(crate) struct Spare([Shelf; SHELVES]);
+
+#[derive(Default)]
+struct Shelf {
+    /// As a rule what is boxed next is of the type that was last unboxed.
     last: Cell<Option<Box<dyn Any>>>,
-    /// The others, by their types.
-    others: RefCell<Vec<OfType>>,
+    others: RefCell<Vec<Box<dyn Any>>>,
 }
 
-type OfType = (TypeId, Vec<Box<dyn Any>>);
+const SHELVES: usize = 16;
 
-/// So many types are known at a time.
-const TYPES: usize = 8;
-
-/// So many boxes of a type are kept.
-const BOXES: usize = 1024;
+/// No more than these and the last are kept on a shelf.
+const MOST: usize = 1024;
 
 impl Spare {
-    /// A box of this type, as it was when it was kept.
+    /// A box of this type, with what was in it when it was kept.
     #[inline]
     pub(crate) fn take<T: 'static>(&self) -> Option<Box<T>> {
-        match self.last.take().map(|last| last.downcast::<T>()) {
-            Some(Ok(last)) => Some(last),
-            other => self.find(TypeId::of::<T>(), other.and_then(Result::err))?.downcast().ok(),
-        }
+        let shelf = self.shelf::<T>();
+        let spare = match shelf.last.take() {
+            Some(last) => last,
+            None => shelf.next()?,
+        };
+        spare.downcast().ok()
     }
 
     /// Boxes a value.
@@ -44,38 +48,52 @@ impl Spare {
 
     /// Keeps a box, in which nothing is any more that anybody would miss.
     #[inline]
-    pub(crate) fn keep(&self, used: Box<dyn Any>) {
-        if let Some(before) = self.last.replace(Some(used)) {
-            self.put_aside(before);
+    pub(crate) fn keep<T: 'static>(&self, used: Box<T>) {
+        let shelf = self.shelf::<T>();
+        if let Some(last) = shelf.last.replace(Some(used)) {
+            shelf.put_aside(last);
         }
     }
 
-    /// One of this type, if there is one, for the last that is of another.
+    #[inline]
+    fn shelf<T: 'static>(&self) -> &Shelf {
+        let mut number = Number(0);
+        TypeId::of::<T>().hash(&mut number);
+        &self.0[number.0 as usize % SHELVES]
+    }
+}
+
+impl Shelf {
     #[inline(never)]
-    fn find(&self, kind: TypeId, other: Option<Box<dyn Any>>) -> Option<Box<dyn Any>> {
-        if let Some(other) = other {
-            self.put_aside(other);
-        }
-        let mut others = self.others.borrow_mut();
-        let (_, boxes) = others.iter_mut().find(|(known, _)| *known == kind)?;
-        boxes.pop()
+    fn next(&self) -> Option<Box<dyn Any>> {
+        self.others.borrow_mut().pop()
     }
 
     #[inline(never)]
     fn put_aside(&self, used: Box<dyn Any>) {
-        let kind = (*used).type_id();
         let mut others = self.others.borrow_mut();
-        match others.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, boxes)) if boxes.len() < BOXES => boxes.push(used),
-            Some(_) => {}
-            None => {
-                if others.len() == TYPES {
-                    // Whatever came first may be over, and comes back else.
-                    others.remove(0);
-                }
-                others.push((kind, vec![used]));
-            }
+        if others.len() < MOST {
+            others.push(used);
         }
+    }
+}
+
+/// What a type's number is taken for: it is a hash already.
+struct Number(u64);
+
+impl Hasher for Number {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
     }
 }
 
@@ -83,48 +101,39 @@ impl Spare {
 mod tests {
     use super::*;
 
-    fn place<T>(of: &T) -> *const T {
-        of
+    #[test]
+    fn as_many_are_kept_as_were_in_use() {
+        let spare = Spare::default();
+        let places = || {
+            let boxes: Vec<Box<u32>> = (0..100).map(|nth| spare.fill(nth)).collect();
+            assert!(boxes.iter().map(|used| **used).eq(0..100));
+            let mut places: Vec<*const u32> = boxes.iter().map(|used| &raw const **used).collect();
+            boxes.into_iter().for_each(|used| spare.keep(used));
+            places.sort();
+            places
+        };
+        assert_eq!(places(), places());
     }
 
     #[test]
     fn a_box_is_used_again_for_its_own_type_alone() {
         let spare = Spare::default();
-        let first = spare.fill(Some(1_u64));
-        let at = place(&*first);
-        spare.keep(first);
-        let other = spare.fill([3_u8; 64]);
-        assert_eq!(*other, [3; 64]);
-        spare.keep(other);
-        let again = spare.fill(Some(2_u64));
-        assert_eq!((place(&*again), *again), (at, Some(2)));
+        macro_rules! use_twice {
+            ($($size:literal)*) => { $(
+                spare.keep(Box::new([$size as u8; $size]));
+                spare.keep(spare.fill([1_u8; $size]));
+            )* };
+        }
+        // They are more than there are shelves.
+        use_twice!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20);
+        assert_eq!(spare.take::<[u8; 20]>(), Some(Box::new([1; 20])));
+        assert_eq!(spare.take::<[u8; 20]>(), None);
     }
 
     #[test]
-    fn as_many_are_kept_as_were_in_use() {
+    fn they_are_not_kept_without_end() {
         let spare = Spare::default();
-        let boxes: Vec<Box<u32>> = (0..100).map(|nth| spare.fill(nth)).collect();
-        let mut places: Vec<_> = boxes.iter().map(|used| place(&**used)).collect();
-        boxes.into_iter().for_each(|used| spare.keep(used));
-        let again: Vec<Box<u32>> = (0..100).map(|nth| spare.fill(nth)).collect();
-        let mut places_again: Vec<_> = again.iter().map(|used| place(&**used)).collect();
-        places.sort();
-        places_again.sort();
-        assert_eq!(places, places_again);
-    }
-
-    #[test]
-    fn neither_types_nor_boxes_are_kept_without_end() {
-        let spare = Spare::default();
-        for _ in 0..2 * BOXES {
-            spare.keep(Box::new(0_u64));
-        }
-        macro_rules! keep {
-            ($($size:literal)*) => { $(spare.keep(Box::new([0_u8; $size]));)* };
-        }
-        keep!(1 2 3 4);
-        assert_eq!(spare.others.borrow().iter().map(|(_, boxes)| boxes.len()).max(), Some(BOXES));
-        keep!(5 6 7 8 9 10 11 12);
-        assert_eq!(spare.others.borrow().len(), TYPES);
+        (0..2 * MOST as u64).for_each(|nth| spare.keep(Box::new(nth)));
+        assert_eq!(spare.0.iter().map(|shelf| shelf.others.borrow().len()).sum::<usize>(), MOST);
     }
 }

@@ -244,10 +244,7 @@ fn numbers_count_turns_callbacks_and_time() {
     // They are the loop's own.
     assert_eq!((numbers.metrics(), numbers.turns()), (lp.metrics(), lp.turns()));
     assert_eq!(Duration::from_nanos(numbers.idle()), lp.idle_time());
-    assert!(
-        numbers.metrics().events >= 1 && numbers.idle() >= 10_000_000 && numbers.busy() >= 10_000_000,
-        "{numbers:?}"
-    );
+    assert!(numbers.metrics().events >= 1 && numbers.idle() > 0 && numbers.busy() >= 10_000_000, "{numbers:?}");
     assert!((0.0..1.0).contains(&numbers.utilization()));
     let delays = numbers.delays();
     assert!(delays.count >= 6 && delays.max >= 2_000_000 && delays.p50 <= delays.max, "{delays:?}");

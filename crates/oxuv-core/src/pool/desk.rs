@@ -53,12 +53,16 @@ const MANY: usize = 16;
 /// So long it waits for them, in nanoseconds ...
 pub(crate) const MOMENT: u64 = 50_000;
 
-/// ... or so long if the last time it was woken well before. A timer that is due behind the next tick of most kernels is not given to
+/// ... or so long if it was woken well before time and again. A timer that is due behind the next tick of most kernels is not given to
 /// the processor, which takes several microseconds in a virtual machine.
 const LONG_MOMENT: u64 = 4_000_000;
 
-/// Who is woken within that can count on it the next time.
+/// Well before: within that.
 const QUICK: u64 = 2 * MOMENT;
+
+/// So many times in a row at first; and twice as many each time that one quick job had to wait for a slow one, up to the other.
+const ROW: u32 = 8;
+const LONGEST_ROW: u32 = 4096;
 
 /// If fewer have come back by then, they take long, and it is not worth it ...
 const FEW: usize = 8;
@@ -214,8 +218,9 @@ pub(super) struct Returns<J: Job> {
     room: usize,
     /// So many times the first job is enough.
     pause: u32,
-    /// The jobs of the last brief wait were quick.
-    are_quick: bool,
+    /// How many brief waits in a row have ended well before their time, and how many have to.
+    quick: u32,
+    row: u32,
 }
 
 /// How a loop waits.
@@ -240,7 +245,8 @@ impl<J: Job> Returns<J> {
             outstanding: 0,
             room: 0,
             pause: 0,
-            are_quick: false,
+            quick: 0,
+            row: ROW,
         })
     }
 
@@ -321,7 +327,7 @@ impl<J: Job> Returns<J> {
         let is_brief = may_be_brief && on_their_way >= MANY && self.pause == 0;
         self.pause = self.pause.saturating_sub(u32::from(may_be_brief));
         match self.crew.rest(self.desk, if is_brief { on_their_way } else { 1 }) {
-            0 if is_brief => Rest::Briefly(if self.are_quick { LONG_MOMENT } else { MOMENT }),
+            0 if is_brief => Rest::Briefly(if self.quick >= self.row { LONG_MOMENT } else { MOMENT }),
             0 => Rest::Long,
             _ => Rest::Found,
         }
@@ -329,12 +335,15 @@ impl<J: Job> Returns<J> {
 
     /// The loop was woken in a brief wait, after so many nanoseconds.
     pub(super) fn woken_after(&mut self, nanoseconds: u64) {
-        self.are_quick = nanoseconds <= QUICK;
+        self.quick = if nanoseconds <= QUICK { self.quick.saturating_add(1) } else { 0 };
     }
 
     /// After a brief wait in which not enough have come back.
     pub(super) fn rest_on(&mut self) -> Rest {
-        self.are_quick = false;
+        if self.quick >= self.row {
+            self.row = (2 * self.row).min(LONGEST_ROW);
+        }
+        self.quick = 0;
         let found = self.crew.rest(self.desk, 1);
         if found < FEW {
             self.pause = PAUSE;

@@ -33,7 +33,9 @@ impl FileJob {
 
 impl Job for FileJob {
     fn run(&mut self) {
-        self.answer = self.call.as_mut().map(Call::run);
+        if let Some(call) = &mut self.call {
+            self.answer = Some(call.run());
+        }
     }
 
     fn run_at_once(&mut self) -> bool {

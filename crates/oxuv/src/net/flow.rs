@@ -40,7 +40,7 @@ impl Buffers for Slices<'_> {
 impl<H: Stream> Flow<H> {
     /// A stream that is connected. `may_have_come`: something may be there to be read by now.
     pub(crate) fn new(handle: H, may_have_come: bool) -> Flow<H> {
-        let gate = Rc::new(Gate::default());
+        let gate = handle.owner().0.gates.make();
         gate.reader.is_open.set(may_have_come);
         handle.set_callback(Callback::Ready(Rc::clone(&gate)));
         Flow { handle, gate, keeps_writing: Cell::new(false), is_let_go: Cell::new(false) }

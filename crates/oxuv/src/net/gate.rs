@@ -1,6 +1,7 @@
 //! Who waits for a stream or a socket, and whether that is ready.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use crate::loop_::Inner;
 use crate::task::Waiters;
@@ -27,6 +28,32 @@ pub(super) enum End {
 }
 
 const _: () = assert!(size_of::<Side>() <= 64);
+
+/// So many gates are kept for later.
+const SPARE: usize = 256;
+
+/// A loop's gates that nobody has now: an allocation that begins with a cache line takes several times as long as another.
+#[derive(Default)]
+pub(crate) struct Gates(RefCell<Vec<Rc<Gate>>>);
+
+impl Gates {
+    #[inline]
+    pub(crate) fn make(&self) -> Rc<Gate> {
+        self.0.borrow_mut().pop().unwrap_or_default()
+    }
+
+    /// Its handle is closed.
+    pub(crate) fn keep(&self, mut gate: Rc<Gate>) {
+        // Whoever else still has it is to find it as it is.
+        let Some(used) = Rc::get_mut(&mut gate) else { return };
+        // It may own wakers, whose drop may make another gate: nothing is borrowed.
+        *used = Gate::default();
+        let mut spare = self.0.borrow_mut();
+        if spare.len() < SPARE {
+            spare.push(gate);
+        }
+    }
+}
 
 #[derive(Default)]
 pub(super) struct Side {

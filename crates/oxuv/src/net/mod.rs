@@ -63,7 +63,7 @@ mod writes;
 
 pub use address::{ToSocketAddrs, lookup_host};
 pub(crate) use flow::Flow;
-pub(crate) use gate::Gate;
+pub(crate) use gate::{Gate, Gates};
 pub use tcp::{OwnedReadHalf, OwnedWriteHalf, TcpListener, TcpStream};
 pub use udp::UdpSocket;
 pub use unix::{OwnedUnixReadHalf, OwnedUnixWriteHalf, UnixListener, UnixStream};

@@ -198,7 +198,7 @@ impl Gate {
     pub(super) fn listening(handle: &Handle) -> Result<Rc<Gate>> {
         handle.check_no_tasks()?;
         handle.with(|core, key| core.listen(key, BACKLOG))?;
-        let gate = Rc::new(Gate::default());
+        let gate = handle.owner().0.gates.make();
         handle.set_callback(Callback::Ready(Rc::clone(&gate)));
         Ok(gate)
     }

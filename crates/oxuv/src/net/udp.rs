@@ -54,7 +54,7 @@ impl UdpSocket {
     pub fn from_handle(handle: Udp) -> UdpSocket {
         // What its closure would have heard is the tasks'. Of one that is closed, they hear that.
         let _ = handle.receive_stop();
-        let gate = Rc::new(Gate::default());
+        let gate = handle.owner().0.gates.make();
         gate.reader.is_open.set(true);
         handle.set_callback(Callback::Ready(Rc::clone(&gate)));
         UdpSocket { handle, gate, others: RefCell::default() }
