@@ -3,7 +3,7 @@
 //! # The contract
 //!
 //! * **Descriptors** are owned values: dropping one closes it. They are non-blocking and close-on-exec from birth.
-//! * **Readiness is level-triggered**: as long as a descriptor is watched and ready, each [`Kernel::wait`] says so.
+//! * **Readiness is level-triggered** unless asked otherwise: as long as a descriptor is watched and ready, each [`Kernel::wait`] says so.
 //!   A wait may report more than was asked for, too early, too late or in vain; the core masks every event by the
 //!   interest of that moment. It must not stay silent for ever about a descriptor that is ready and watched.
 //! * **Errors and hang-ups** are reported whatever the interest, as epoll does.

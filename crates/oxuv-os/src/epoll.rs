@@ -1,4 +1,4 @@
-//! epoll, level-triggered, with waits to the nanosecond.
+//! epoll, level-triggered unless asked otherwise, with waits to the nanosecond.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
