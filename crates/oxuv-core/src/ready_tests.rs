@@ -269,6 +269,62 @@ fn an_end_that_comes_while_nobody_waits_is_told_to_who_has_read_the_rest() {
     assert_eq!(read(&mut core, key), Err(Errno::EOF));
 }
 
+/// What may happen between two waits. All orders of five of these are tried.
+const STEPS: u32 = 8;
+
+#[test]
+fn in_whatever_order_things_have_happened_who_waits_is_told() {
+    for order in 0..if cfg!(miri) { 8 } else { STEPS.pow(5) } {
+        let (mut core, sim, key, peer) = connected(18, Faults::none());
+        // The loop waits for something all the while.
+        core.async_init(9).unwrap();
+        core.wait_ready(key, Readiness::READ).unwrap();
+        let (mut awaited, mut there, mut has_ended) = (Readiness::READ, 0, false);
+        let told = |core: &mut Streams, awaited: &mut Readiness| {
+            for event in turn(core) {
+                let Event::Ready { readiness, .. } = event else { panic!("{order}: {event:?}") };
+                assert!(awaited.contains(readiness), "{order}: {event:?}");
+                *awaited -= readiness;
+            }
+        };
+        for nth in 0..5 {
+            match order / STEPS.pow(nth) % STEPS {
+                0 => there += peer.send(&sim, b"ab").unwrap_or(0),
+                1 => {
+                    peer.shutdown(&sim);
+                    has_ended = true;
+                }
+                2 => told(&mut core, &mut awaited),
+                3 => there -= core.try_read(key, Room::from(&mut [0; 1][..])).map_or(0, |bytes| bytes.len()),
+                4 => there -= core.try_read(key, Room::from(&mut [0; 64][..])).map_or(0, |bytes| bytes.len()),
+                5 => {
+                    core.wait_ready(key, Readiness::READ).unwrap();
+                    awaited |= Readiness::READ;
+                }
+                6 => {
+                    core.wait_ready(key, Readiness::WRITE).unwrap();
+                    awaited |= Readiness::WRITE;
+                }
+                _ => {
+                    // The loop reads for a moment, unless somebody waits.
+                    let is_free = core.read_start(key).is_ok();
+                    assert_eq!(is_free, awaited.is_empty(), "{order}");
+                    core.read_stop(key).unwrap();
+                }
+            }
+        }
+        core.wait_ready(key, Readiness::READ).unwrap();
+        awaited |= Readiness::READ;
+        if there == 0 && !has_ended {
+            told(&mut core, &mut awaited);
+            assert!(awaited.contains(Readiness::READ), "{order}: there is nothing");
+            peer.send(&sim, b"c").unwrap();
+        }
+        told(&mut core, &mut awaited);
+        assert_eq!(awaited, Readiness::empty(), "{order}");
+    }
+}
+
 /// What a front does with a stream at random, and what it may expect. Bytes are the numbers of their places.
 struct Front {
     core: Streams,
