@@ -270,7 +270,7 @@ fn an_end_that_comes_while_nobody_waits_is_told_to_who_has_read_the_rest() {
 }
 
 /// What may happen between two waits. All orders of five of these are tried.
-const STEPS: u32 = 8;
+const STEPS: u32 = 9;
 
 #[test]
 fn in_whatever_order_things_have_happened_who_waits_is_told() {
@@ -304,6 +304,10 @@ fn in_whatever_order_things_have_happened_who_waits_is_told() {
                 6 => {
                     core.wait_ready(key, Readiness::WRITE).unwrap();
                     awaited |= Readiness::WRITE;
+                }
+                7 => {
+                    core.wait_no_more(key).unwrap();
+                    awaited = Readiness::empty();
                 }
                 _ => {
                     // The loop reads for a moment, unless somebody waits.
