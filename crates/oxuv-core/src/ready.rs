@@ -88,9 +88,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if awaited.is_empty() {
             return Ok(());
         }
-        if !stream.is_told_by_edges() {
-            stream.kept |= awaited & Readiness::READ;
-        }
+        stream.kept |= awaited & Readiness::READ;
         if stream.writes.is_empty() {
             self.unwant_writing(index);
         }

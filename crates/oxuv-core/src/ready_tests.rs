@@ -269,6 +269,31 @@ fn an_end_that_comes_while_nobody_waits_is_told_to_who_has_read_the_rest() {
     assert_eq!(read(&mut core, key), Err(Errno::EOF));
 }
 
+#[test]
+fn what_comes_when_a_wait_was_given_up_keeps_nobody_awake() {
+    let (mut core, sim, key, peer) = connected(19, Faults::none());
+    sim.set_capacity(1);
+    while core.try_write(key, One(b"x")).is_ok() {}
+    core.wait_ready(key, BOTH_WAYS).unwrap();
+    assert_eq!(turn(&mut core), []);
+    core.wait_no_more(key).unwrap();
+    assert!(!core.is_active(key));
+    peer.send(&sim, b"abc").unwrap();
+    peer.receive(&sim, 1).unwrap();
+    let timer = core.timer_init(1).unwrap();
+    core.timer_start(timer, 1_000_000_000, 0).unwrap();
+    let before = core.turns();
+    core.begin(Mode::Default);
+    assert!(matches!(core.next(), Some(Event::Timer { .. })));
+    assert_eq!(core.next(), None);
+    core.end().unwrap();
+    assert!(core.turns() - before <= 3, "it turned {} times", core.turns() - before);
+    core.wait_ready(key, BOTH_WAYS).unwrap();
+    assert!(matches!(turn(&mut core)[..], [Event::Ready { readiness: BOTH_WAYS, .. }]));
+}
+
+const BOTH_WAYS: Readiness = Readiness::READ.union(Readiness::WRITE);
+
 /// What may happen between two waits. All orders of five of these are tried.
 const STEPS: u32 = 9;
 
