@@ -132,6 +132,8 @@ impl Contestant {
 
     pub(crate) fn can(self, workload: &Workload) -> bool {
         match self {
+            // C has no tasks.
+            Contestant::C | Contestant::Libuv | Contestant::Epoll if workload.program.starts_with("task-") => false,
             Contestant::C => true,
             // Others have no observer.
             _ if workload.observed.is_some() && self != Contestant::Rust => false,
