@@ -91,6 +91,8 @@ mod turn;
 mod udp;
 mod udp_batch;
 mod udp_queue;
+#[cfg(test)]
+mod udp_ready_tests;
 mod udp_recv;
 mod udp_segments;
 mod udp_send;

@@ -6,7 +6,8 @@
 //!
 //! * what has been told of is not told again, so who waits without having taken all has the kernel look anew ([`Core::want_ready`]);
 //! * all is taken when a read finds nothing, or brings less than there was room for: [`Stream::kept`] says so;
-//! * at the end of a connection, and with out-of-band data, a short read says nothing: that is told of as long as it lasts;
+//! * at the end of a connection, and with out-of-band data, a short read says nothing: that is told of as long as it lasts, or, when it
+//!   comes while nobody waits, asked for anew by who does next;
 //! * so is all when anybody waits for room, or the loop is to read or write itself ([`Stream::leave_edges`]).
 
 use std::net::{IpAddr, Ipv4Addr};
