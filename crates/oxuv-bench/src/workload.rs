@@ -282,7 +282,18 @@ mod tests {
                 assert!(Workload::ALL.iter().any(|workload| is_measured(&workload)), "{}: {name}", contestant.title());
             }
         }
-        assert!(Workload::ALL.iter().all(|workload| Contestant::Rust.can(workload)));
+        for workload in Workload::ALL {
+            // What tasks cost is asked of those who have some.
+            let has_tasks = workload.program.starts_with("task-");
+            for contestant in [Contestant::Rust, Contestant::C] {
+                assert_eq!(contestant.can(workload), !has_tasks, "{}: {}", contestant.title(), workload.name);
+            }
+            assert!(
+                !has_tasks || Contestant::Futures.can(workload) && Contestant::Tokio.can(workload),
+                "{}",
+                workload.name
+            );
+        }
     }
 
     #[test]
