@@ -16,6 +16,7 @@ enum { MOST = 4096 };
 static char was_open[MOST];
 static pid_t the_test;
 static long blocks;
+static int threads;
 
 static void count_malloc(const volatile void* block, size_t size) {
   (void) size;
@@ -52,20 +53,34 @@ static void tell_open(int fd, FILE* file) {
   fprintf(file, "descriptor %d %s\n", fd, target);
 }
 
-/* What a ring has left to workers of the kernel's own, which stay for a while. */
-static int is_the_kernels(int thread) {
+/* Workers of the kernel's own, to which a ring has left something, stay for a while. */
+static int is_the_kernels(const char* name) { return strncmp(name, "iou-", 4) == 0; }
+
+/* Tells of a thread, if there is a file, and counts it. */
+static void tell_thread(int thread, FILE* file) {
   char path[64], name[16] = "";
-  FILE* file;
+  FILE* comm;
+  if (thread == getpid()) return;
   snprintf(path, sizeof(path), "/proc/self/task/%d/comm", thread);
-  file = fopen(path, "re");
-  if (file == NULL) return 1; /* It has ended by now. */
-  if (fgets(name, sizeof(name), file) == NULL) name[0] = 0;
-  fclose(file);
-  return strncmp(name, "iou-", 4) == 0;
+  comm = fopen(path, "re");
+  if (comm == NULL) return; /* It has ended by now. */
+  if (fgets(name, sizeof(name), comm) == NULL) name[0] = 0;
+  fclose(comm);
+  name[strcspn(name, "\n")] = 0;
+  if (name[0] == 0 || is_the_kernels(name)) return;
+  threads++;
+  if (file != NULL) fprintf(file, "thread %d %s\n", thread, name);
 }
 
-static void tell_thread(int thread, FILE* file) {
-  if (thread != getpid() && !is_the_kernels(thread)) fprintf(file, "thread %d\n", thread);
+/* A thread that has been joined is in the list for a moment yet, and a new worker of the kernel's has its process's name at first. */
+static void wait_for_threads(void) {
+  int tries;
+  for (tries = 0; tries < 200; tries++) {
+    threads = 0;
+    each_number("/proc/self/task", tell_thread, NULL);
+    if (threads == 0) return;
+    usleep(5000);
+  }
 }
 
 /* Asked by LeakSanitizer before it looks. In the child of a process with threads it would look for ever. */
@@ -84,6 +99,7 @@ __attribute__((destructor)) static void at_end(void) {
   long left = __atomic_load_n(&blocks, __ATOMIC_RELAXED);
   FILE* file;
   if (the_test != getpid()) return;
+  wait_for_threads();
   snprintf(path, sizeof(path), "%s/%d", getenv("OXUV_LEAKS"), (int) getpid());
   file = fopen(path, "we");
   if (file == NULL) return;

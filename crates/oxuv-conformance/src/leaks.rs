@@ -25,8 +25,8 @@ const OPENERS: [&str; 2] = ["threadpool_cancel_fs", "threadpool_cancel_fs_iourin
 pub struct Left {
     /// Descriptors, and what they are.
     pub descriptors: Vec<String>,
-    /// Threads besides the one that ends the process.
-    pub threads: usize,
+    /// Threads besides the one that ends the process, and their names.
+    pub threads: Vec<String>,
     /// Blocks of memory more than at the start, whether somebody can reach them or not.
     pub blocks: i64,
     /// Bytes that nobody can reach.
@@ -60,7 +60,7 @@ impl Left {
             match line.split_once(' ') {
                 Some(("blocks", count)) => left.blocks = count.parse().unwrap_or(i64::MAX),
                 Some(("descriptor", what)) => left.descriptors.push(what.to_owned()),
-                _ => left.threads += 1,
+                _ => left.threads.push(line.strip_prefix("thread ").unwrap_or(line).to_owned()),
             }
         }
         if !is_blind && !lost.is_empty() {
@@ -81,8 +81,8 @@ impl Left {
         if self.descriptors.len() > other.descriptors.len() {
             more.push(format!("descriptors {}", self.descriptors.join(", ")));
         }
-        if self.threads > other.threads {
-            more.push(format!("{} threads", self.threads));
+        if self.threads.len() > other.threads.len() {
+            more.push(format!("threads {}", self.threads.join(", ")));
         }
         if self.blocks > other.blocks.max(0) + FEW_BLOCKS {
             more.push(format!("{} blocks of memory", self.blocks));
@@ -104,7 +104,7 @@ pub fn suspects(runs: &BTreeMap<String, Run>) -> Vec<&String> {
 pub fn report(runs: &BTreeMap<String, Run>, others: &BTreeMap<String, Run>) -> (String, usize) {
     let all: Vec<&Left> = runs.values().filter_map(|run| run.left.as_ref()).collect();
     let count = |has: fn(&Left) -> bool| all.iter().filter(|left| has(left)).count();
-    let (descriptors, threads) = (count(|left| !left.descriptors.is_empty()), count(|left| left.threads > 0));
+    let (descriptors, threads) = (count(|left| !left.descriptors.is_empty()), count(|left| !left.threads.is_empty()));
     let (lost, blocks) = (count(|left| left.lost > 0), count(|left| left.blocks > FEW_BLOCKS));
     let mut text = format!(
         "leaks: of {} tests {} came to the end of their process; left there: descriptors by {descriptors}, threads by \

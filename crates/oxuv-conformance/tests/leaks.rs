@@ -25,14 +25,14 @@ fn a_process_that_has_let_go_of_everything_is_clean() {
 
 #[test]
 fn whatever_is_left_is_told_and_compared() {
-    let left = Left::parse("blocks 100\ndescriptor 7 socket:[12]\nthread 8\nthread 9\n", LOST);
-    assert_eq!((left.blocks, left.threads, left.lost), (100, 2, 120));
+    let left = Left::parse("blocks 100\ndescriptor 7 socket:[12]\nthread 8 worker\nthread 9 worker\n", LOST);
+    assert_eq!((left.blocks, left.lost), (100, 120));
     assert_eq!(left.descriptors, ["7 socket:[12]"]);
-    let all = ["descriptors 7 socket:[12]", "2 threads", "100 blocks of memory", "120 lost bytes"];
+    let all = ["descriptors 7 socket:[12]", "threads 8 worker, 9 worker", "100 blocks of memory", "120 lost bytes"];
     assert_eq!(left.beyond(&Left::default()), all);
     assert!(left.beyond(&left).is_empty());
-    let other = Left { threads: 1, lost: 120, ..left.clone() };
-    assert_eq!(left.beyond(&other), ["2 threads"]);
+    let other = Left { threads: vec!["3 worker".to_owned()], lost: 120, ..left.clone() };
+    assert_eq!(left.beyond(&other), ["threads 8 worker, 9 worker"]);
 }
 
 #[test]
@@ -99,6 +99,6 @@ fn what_a_process_leaves_is_seen() {
     let left = run(["leaves", "leaves"]).unwrap();
     let [descriptor] = &left.descriptors[..] else { panic!("{left:?}") };
     assert!(descriptor.ends_with(" /dev/null"), "{descriptor}");
-    assert!(left.threads == 1 && left.blocks > 50, "{left:?}");
+    assert!(left.threads.len() == 1 && left.blocks > 50, "{left:?}");
     assert!(left.lost == 1000 || left.is_blind, "{left:?}");
 }
