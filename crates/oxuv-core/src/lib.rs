@@ -68,6 +68,8 @@ mod process;
 mod process_tests;
 mod queues;
 mod read;
+#[cfg(test)]
+mod read_tests;
 mod ready;
 #[cfg(test)]
 mod ready_tests;
