@@ -143,7 +143,7 @@ unsafe fn call(loop_: *mut uv_loop_t, run: u32, event: Event<User>) {
             }
             Event::Async { user, .. } => crate::async_::call(user.0.cast()),
             Event::NeedBuffer { key, user } => read_all(loop_, run, key.to_u64(), user.0.cast()),
-            Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
+            Event::Written { user, result, .. } => all_written(loop_, run, user.0.cast(), code(result)),
             Event::Done { user, result } => all_done(loop_, user.0.cast(), result),
             _ => call_other(loop_, event),
         }
@@ -286,6 +286,45 @@ unsafe fn memory_of<'a>(buf: uv_buf_t) -> &'a mut [MaybeUninit<u8>] {
     }
     // SAFETY: ours until the read callback, by the promise at `uv_read_start`; it need not be initialised.
     unsafe { slice::from_raw_parts_mut(buf.base.cast(), buf.len.min(isize::MAX as usize)) }
+}
+
+/// A write has ended, and often others with it: they are told one after the other.
+///
+/// # Safety
+/// As for [`call`]: a `Written` event of `req`.
+#[inline]
+unsafe fn all_written(loop_: *mut uv_loop_t, run: u32, mut req: *mut uv_write_t, mut status: c_int) {
+    // SAFETY: says the caller. The loop is one that runs; if the callback has closed it, that is all. The next request is that of an
+    // event that came just now.
+    unsafe {
+        loop {
+            written(req, status);
+            if (*loop_).core.is_null() {
+                return;
+            }
+            let core = &mut *(*loop_).core;
+            let Some(User(next)) = guard(|| core.next_sent_whole(run)) else { break };
+            show_counts(loop_, core);
+            (req, status) = (next.cast(), 0);
+        }
+        if (*(*loop_).core).has_more_written() {
+            all_of_stream_written(loop_, run);
+        }
+    }
+}
+
+/// The same stream's next write has ended as well.
+///
+/// # Safety
+/// As for [`call`], after a `Written` event.
+#[inline(never)] // As `call_other`.
+unsafe fn all_of_stream_written(loop_: *mut uv_loop_t, run: u32) {
+    // SAFETY: as in `all_written`.
+    unsafe {
+        while let Some((User(req), result)) = with(loop_, |core| core.next_written(run)) {
+            written(req.cast(), code(result));
+        }
+    }
 }
 
 /// # Safety
