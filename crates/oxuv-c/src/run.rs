@@ -14,7 +14,7 @@ use oxuv_core::{Errno, Event, Key, Mode, Result};
 
 use crate::error::code;
 use crate::handle::CLOSED;
-use crate::loop_::{User, guard, show_counts, with};
+use crate::loop_::{Loop, User, guard, show_counts, with};
 use crate::poll::{events_of, uv_poll_t};
 use crate::tcp_connect::uv_connect_t;
 use crate::types::{
@@ -47,13 +47,14 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             Ok((outer, core.run()))
         })?;
         loop {
-            if !call_watchers(loop_) {
+            let core = (*loop_).core;
+            if core.is_null() || !call_watchers(loop_, core) {
                 // A callback has closed it.
                 return Ok(false);
             }
-            if let Some(event) = next(loop_, run, mode) {
+            if let Some(event) = next(loop_, &mut *core, run, mode) {
                 call(loop_, run, event);
-            } else if (*(*loop_).core).is_over() {
+            } else if (*core).is_over() {
                 break;
             }
         }
@@ -70,12 +71,11 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
 /// another one, and have caught what left it.
 ///
 /// # Safety
-/// `loop_` has its core.
+/// `core` is that of `loop_`.
 #[inline]
-unsafe fn next(loop_: *mut uv_loop_t, run: u32, mode: Mode) -> Option<Event<User>> {
-    // SAFETY: the core is there; the borrow ends with this call of ours.
+unsafe fn next(loop_: *mut uv_loop_t, core: &mut Loop, run: u32, mode: Mode) -> Option<Event<User>> {
+    // SAFETY: an initialised loop is memory to read and to write, and the core lies elsewhere.
     unsafe {
-        let core = &mut *(*loop_).core;
         // What programs may have changed in the callback.
         core.set_active_handles((*loop_).active_handles);
         core.set_stop((*loop_).stop_flag != 0);
@@ -90,22 +90,22 @@ unsafe fn next(loop_: *mut uv_loop_t, run: u32, mode: Mode) -> Option<Event<User
     }
 }
 
-/// Calls the callbacks of idle, prepare and check handles as long as they are next. False if the loop is closed.
+/// Calls the callbacks of idle, prepare and check handles as long as they are next. False if one has closed the loop.
 ///
 /// # Safety
-/// As for [`call`].
+/// As for [`call`]; `core` is that of `loop_`.
 #[inline]
-unsafe fn call_watchers(loop_: *mut uv_loop_t) -> bool {
-    // SAFETY: the core is looked for before it is asked. The handle of an event that came just now is valid.
+unsafe fn call_watchers(loop_: *mut uv_loop_t, core: *mut Loop) -> bool {
+    // SAFETY: the core is there, and after each callback it is seen to be so still. The handle of an event that came just now is valid.
     unsafe {
-        while !(*loop_).core.is_null() {
-            match guard(|| (*(*loop_).core).next_watcher()) {
-                Some((_, _, user)) => call_watcher(user),
-                None => return true,
+        while let Some((_, _, user)) = guard(|| (*core).next_watcher()) {
+            call_watcher(user);
+            if (*loop_).core != core {
+                return false;
             }
         }
     }
-    false
+    true
 }
 
 /// Calls the callback of an idle, prepare or check handle.
