@@ -102,6 +102,7 @@ mod watch;
 mod watcher;
 mod why_alive;
 mod write;
+mod written;
 
 pub use async_::AsyncSender;
 pub use buffers::{Buffers, Many, One};
