@@ -303,7 +303,8 @@ unsafe fn all_written(loop_: *mut uv_loop_t, run: u32, mut req: *mut uv_write_t,
                 return;
             }
             let core = &mut *(*loop_).core;
-            let Some(User(next)) = guard(|| core.next_sent_whole(run)) else { break };
+            let next = guard(|| core.next_sent_whole(run));
+            let Some(Event::Written { user: User(next), .. }) = next else { break };
             show_counts(loop_, core);
             (req, status) = (next.cast(), 0);
         }
@@ -321,8 +322,8 @@ unsafe fn all_written(loop_: *mut uv_loop_t, run: u32, mut req: *mut uv_write_t,
 unsafe fn all_of_stream_written(loop_: *mut uv_loop_t, run: u32) {
     // SAFETY: as in `all_written`.
     unsafe {
-        while let Some((User(req), result)) = with(loop_, |core| core.next_written(run)) {
-            written(req.cast(), code(result));
+        while let Some(Event::Written { user, result, .. }) = with(loop_, |core| core.next_written(run)) {
+            written(user.0.cast(), code(result));
         }
     }
 }

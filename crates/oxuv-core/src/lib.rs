@@ -103,6 +103,8 @@ mod watcher;
 mod why_alive;
 mod write;
 mod written;
+#[cfg(test)]
+mod written_tests;
 
 pub use async_::AsyncSender;
 pub use buffers::{Buffers, Many, One};

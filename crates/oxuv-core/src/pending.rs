@@ -193,8 +193,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let event = match self.streams.get_mut(state) {
                 Some(stream) if stream.key.to_u64() == number => {
                     if let Some(user) = stream.take_only_sent() {
-                        self.tell_only_sent(key, state);
-                        return Some(Event::Written { key, user, result: Ok(()) });
+                        return Some(self.tell_only_sent(key, state, user));
                     }
                     if !stream.is(StreamFlags::FED) {
                         continue;
@@ -213,21 +212,20 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     /// That the one write of a stream was sent is told now.
     #[inline(always)] // As `Core::advance`.
-    fn tell_only_sent(&mut self, key: Key, state: u32) {
+    fn tell_only_sent(&mut self, key: Key, state: u32, user: U) -> Event<U> {
         self.pending.take_out();
         (self.step.stage, self.step.key, self.step.state) = (Stage::Told, key, state);
-        self.count_sent();
+        self.report_sent(key, user)
     }
 
-    /// The user value of the next stream's write, if that was sent by its call and is all that there is to tell of the stream.
-    #[inline]
-    pub(crate) fn next_only_sent(&mut self) -> Option<U> {
+    /// That the next stream's one write was sent by its call, if that is so and all that there is to tell of the stream.
+    #[inline(always)] // As `Core::advance`.
+    pub(crate) fn next_only_sent(&mut self) -> Option<Event<U>> {
         let Fed { key: number, stream: state } = self.pending.peek()?;
         let stream = self.streams.get_mut(state).filter(|stream| stream.key.to_u64() == number)?;
         let user = stream.take_only_sent()?;
         self.pending.at += 1;
-        self.tell_only_sent(Key::from_u64(number), state);
-        Some(user)
+        Some(self.tell_only_sent(Key::from_u64(number), state, user))
     }
 
     /// Begins to work on a UDP handle that is still fed.

@@ -1,6 +1,6 @@
 //! Telling of writes that have ended, and what comes after the last of them.
 
-use oxuv_os::{Errno, Result};
+use oxuv_os::Errno;
 
 use crate::buffers::are_given_back;
 use crate::kernel::Kernel;
@@ -79,32 +79,30 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     #[inline]
     pub(crate) fn report_write(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         match self.streams[state].take_sent() {
-            Some(user) => {
-                self.count_sent();
-                Some(Event::Written { key, user, result: Ok(()) })
-            }
+            Some(user) => Some(self.report_sent(key, user)),
             None => self.report_done(key, state),
         }
     }
 
-    /// Counts a write of which nothing was kept, and that is told of now.
+    /// Reports a write of which nothing was kept.
     #[inline]
-    pub(crate) fn count_sent(&mut self) {
+    pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
         // What nobody has taken of the one before is dropped. Mostly there is none.
         if are_given_back::<B>() && self.has_spent {
             self.drop_spent();
         }
         self.requests -= 1;
+        Event::Written { key, user, result: Ok(()) }
     }
 
     #[inline(never)]
     fn report_done(&mut self, key: Key, state: u32) -> Option<Event<U>> {
-        self.take_done(state).map(|(user, result)| Event::Written { key, user, result })
+        self.take_done(key, state)
     }
 
-    /// The write that ended first, of those that are in the queue.
-    #[inline]
-    fn take_done(&mut self, state: u32) -> Option<(U, Result<()>)> {
+    /// The report of the write that ended first, of those that are in the queue.
+    #[inline(always)] // Where only a write can be told of, it need not be an event.
+    fn take_done(&mut self, key: Key, state: u32) -> Option<Event<U>> {
         let stream = &mut self.streams[state];
         if stream.done.is_empty() {
             return None;
@@ -113,14 +111,13 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         stream.queued -= left;
         self.put_spent(buffers);
         self.requests -= 1;
-        Some((user, result))
+        Some(Event::Written { key, user, result })
     }
 
-    /// The next event of the run of this number, if it is that the one write of another stream was sent by its call: its
-    /// [`Event::Written`] has this user value. For a front that has told of one, since many come one after the other. `None` where
-    /// another is to be asked for the next.
+    /// The next event of the run of this number, if it is that the one write of another stream was sent by its call. For a front
+    /// that has told of one, since many come one after the other. `None` where another is to be asked for the next.
     #[inline]
-    pub fn next_sent_whole(&mut self, run: u32) -> Option<U> {
+    pub fn next_sent_whole(&mut self, run: u32) -> Option<Event<U>> {
         // What is rare is looked at last, and where somebody observes, it is another phase.
         if self.step.stage != Stage::Told || !self.pending.has_next() {
             return None;
@@ -134,14 +131,14 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         self.step.stage == Stage::Report && self.step.reports > 0
     }
 
-    /// As [`Core::next_sent_whole`], of the same stream, if several of its writes have ended: the result of its [`Event::Written`], too.
+    /// As [`Core::next_sent_whole`], of the same stream, if several of its writes have ended.
     #[inline]
-    pub fn next_written(&mut self, run: u32) -> Option<(U, Result<()>)> {
+    pub fn next_written(&mut self, run: u32) -> Option<Event<U>> {
         if !self.has_more_written() || self.turn.phase != Phase::PendingAfterPoll || self.run() != run {
             return None;
         }
         self.step.reports -= 1;
-        self.take_done(self.step.state)
+        self.take_done(self.step.key, self.step.state)
     }
 
     /// Ends the writes that were not sent, for a stream that is closed.

@@ -278,8 +278,8 @@ impl<'a> Machine<'a> {
         self.end_one_shot();
         self.outside.borrow_mut().turns = self.core.turns();
         let was_in_timers = self.model.is_in_timers(self.core.turns());
-        let read = if self.core.turns().is_multiple_of(2) { self.next_to_read() } else { None };
-        let event = read.map(|(key, user)| Event::NeedBuffer { key, user }).or_else(|| self.core.next());
+        let same = if self.core.turns().is_multiple_of(2) { self.next_of_the_same() } else { None };
+        let event = same.or_else(|| self.core.next());
         self.check_notes()?;
         self.check_observer(event.as_ref())?;
         let (time, clock) = (self.core.time(), self.sim.time());
@@ -291,10 +291,12 @@ impl<'a> Machine<'a> {
         Ok(event)
     }
 
-    /// A front may ask for this first; here it does in every other turn.
-    fn next_to_read(&mut self) -> Option<(Key, u64)> {
+    /// A front may ask first for another event of the kind that it has just had; here it does in every other turn.
+    fn next_of_the_same(&mut self) -> Option<Event<u64>> {
         let run = self.core.run();
-        self.core.next_to_read(run).or_else(|| self.core.next_to_read_on(run))
+        let read = self.core.next_to_read(run).or_else(|| self.core.next_to_read_on(run));
+        let read = read.map(|(key, user)| Event::NeedBuffer { key, user });
+        read.or_else(|| self.core.next_sent_whole(run)).or_else(|| self.core.next_written(run))
     }
 
     /// The clock may jump or leap.
