@@ -305,7 +305,8 @@ unsafe fn all_written(loop_: *mut uv_loop_t, run: u32, mut req: *mut uv_write_t,
             let core = &mut *(*loop_).core;
             let next = guard(|| core.next_sent_whole(run));
             let Some(Event::Written { user: User(next), .. }) = next else { break };
-            show_counts(loop_, core);
+            // What programs make of the handles' number is the core's from its next call on.
+            (*loop_).active_reqs = core.active_requests();
             (req, status) = (next.cast(), 0);
         }
         if (*(*loop_).core).has_more_written() {
@@ -322,7 +323,11 @@ unsafe fn all_written(loop_: *mut uv_loop_t, run: u32, mut req: *mut uv_write_t,
 unsafe fn all_of_stream_written(loop_: *mut uv_loop_t, run: u32) {
     // SAFETY: as in `all_written`.
     unsafe {
-        while let Some(Event::Written { user, result, .. }) = with(loop_, |core| core.next_written(run)) {
+        while !(*loop_).core.is_null() {
+            let core = &mut *(*loop_).core;
+            let next = guard(|| core.next_written(run));
+            let Some(Event::Written { user, result, .. }) = next else { break };
+            (*loop_).active_reqs = core.active_requests();
             written(user.0.cast(), code(result));
         }
     }
