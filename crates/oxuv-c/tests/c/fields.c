@@ -391,6 +391,52 @@ static void the_queue_shrinks_while_it_is_sent(void) {
   end();
 }
 
+/* Writes that are told one after the other: what a callback makes of the number of active handles stays. */
+
+static uv_tcp_t* writers[3];
+static uv_write_t writes[5];
+static unsigned int told;
+
+static void keep_alive_once_more(uv_write_t* req, int status) {
+  CHECK(req->type == UV_WRITE && status == 0);
+  counts(told, 4 - told);
+  loop->active_handles++;
+  told++;
+}
+
+static void write_to_all(uv_prepare_t* prepare) {
+  const int to[] = {0, 1, 2, 2, 2};
+  uv_buf_t buf = uv_buf_init(bytes, 1);
+  int i;
+  CHECK(uv_prepare_stop(prepare) == 0);
+  for (i = 0; i < 5; i++)
+    CHECK(uv_write(&writes[i], (uv_stream_t*) writers[to[i]], &buf, 1, keep_alive_once_more) == 0);
+  counts(0, 5);
+}
+
+static void the_count_is_changed_while_writes_are_told(void) {
+  uv_prepare_t prepare;
+  int pairs[3][2];
+  int i;
+  begin();
+  for (i = 0; i < 3; i++) {
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i]) == 0);
+    NEW(writers[i]);
+    CHECK(uv_tcp_init(loop, writers[i]) == 0 && uv_tcp_open(writers[i], pairs[i][0]) == 0);
+  }
+  CHECK(uv_prepare_init(loop, &prepare) == 0 && uv_prepare_start(&prepare, write_to_all) == 0);
+  CHECK(uv_run(loop, UV_RUN_NOWAIT) != 0);
+  CHECK(told == 5);
+  counts(5, 0);
+  loop->active_handles -= 5;
+  uv_close((uv_handle_t*) &prepare, NULL);
+  for (i = 0; i < 3; i++) {
+    close_and_free(writers[i]);
+    CHECK(close(pairs[i][1]) == 0);
+  }
+  end();
+}
+
 /* Poll handles */
 
 static void on_readable(uv_poll_t* poll, int status, int events) {
@@ -441,6 +487,7 @@ int main(void) {
   listening_makes_a_socket();
   sockets_that_are_taken_over();
   the_queue_shrinks_while_it_is_sent();
+  the_count_is_changed_while_writes_are_told();
   polls();
   puts("ok");
   return 0;
