@@ -426,7 +426,8 @@ impl<F, U: Copy> Stream<F, U> {
     /// The socket of a stream that may be written to, with nothing ahead of that: the usual case.
     #[inline(always)]
     fn free_socket(&self) -> Option<&F> {
-        if !self.is(StreamFlags::WRITABLE) || !self.sends_at_once() {
+        const STATE: StreamFlags = StreamFlags::WRITABLE.union(StreamFlags::CONNECTING);
+        if self.flags & STATE != StreamFlags::WRITABLE || self.queued | self.writes.len() != 0 {
             return None;
         }
         if self.medium == Medium::Socket { self.fd.as_ref() } else { None }
