@@ -8,13 +8,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use oxuv::fs::task as fs;
-use oxuv::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
+use oxuv::net::{BufReader, TcpListener, TcpStream, UdpSocket, UnixStream};
 use oxuv::task::{self, spawn_blocking, spawn_local};
 use oxuv::time::{Instant, Sleep, sleep};
 use oxuv::{Command, Loop, Pipe, Stdio, Tcp, Udp};
 
 use crate::pool::{LARGE, PIECE, large_offset, path};
-use crate::program::{ANY_PORT, BACKLOG, LITTLE_ROOM, Program, ROOM, Spent, standard_input, tell_port, timed_section};
+use crate::program::{ANY_PORT, BACKLOG, Program, ROOM, Spent, standard_input, tell_port, timed_section};
 use crate::sleeps::{self, Sleeper};
 use crate::switches::{self, Spawner};
 
@@ -26,8 +26,9 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("task-join", |_, operations| switches::join(&Loop::new()?, operations)),
     ("task-yield", |tasks, operations| switches::give_way(&Loop::new()?, tasks, operations)),
     ("task-channel", |_, operations| switches::ping_pong(&Loop::new()?, operations)),
-    ("echo-write", |connections, _| echo(connections, ROOM)),
-    ("echo-idle", |connections, _| echo(connections, LITTLE_ROOM)),
+    ("echo-write", |connections, _| echo(connections, answer)),
+    ("echo-idle", |connections, _| echo(connections, answer)),
+    ("task-echo", |connections, _| echo(connections, answer_by_own)),
     ("accept", |_, operations| accept(operations)),
     ("pipe-echo", |_, _| pipe_echo()),
     ("pipe-pump", |_, operations| pipe_pump(operations)),
@@ -85,12 +86,15 @@ fn serve(what: impl AsyncFnOnce(TcpListener) -> io::Result<()>) -> io::Result<Sp
     timed_section(|| lp.block_on(what(listener)))
 }
 
-fn echo(connections: usize, room: usize) -> io::Result<Spent> {
+fn echo<F: Future<Output = io::Result<()>> + 'static>(
+    connections: usize,
+    answer: impl Fn(TcpStream) -> F,
+) -> io::Result<Spent> {
     serve(async |listener| {
         let mut clients = Vec::with_capacity(connections);
         for _ in 0..connections {
             let (stream, _) = listener.accept().await?;
-            clients.push(spawn_local(answer(stream, room)));
+            clients.push(spawn_local(answer(stream)));
         }
         for client in clients {
             client.await??;
@@ -101,13 +105,16 @@ fn echo(connections: usize, room: usize) -> io::Result<Spent> {
 
 /// Answers until the other end hangs up; the streams of TCP and of pipes are two types.
 macro_rules! answer_all {
-    ($stream:expr, $room:expr) => {{
-        let mut room = vec![0; $room];
+    ($stream:expr) => {{
+        let mut reader = BufReader::new(&$stream);
         loop {
-            match $stream.read(&mut room).await? {
-                0 => return io::Result::Ok(()),
-                count => $stream.write_all(&room[..count]).await?,
+            let bytes = reader.fill_buf().await?;
+            let count = bytes.len();
+            if count == 0 {
+                return io::Result::Ok(());
             }
+            $stream.write_all(bytes).await?;
+            reader.consume(count);
         }
     }};
 }
@@ -123,8 +130,19 @@ macro_rules! pump {
     }};
 }
 
-async fn answer(stream: TcpStream, room: usize) -> io::Result<()> {
-    answer_all!(stream, room)
+async fn answer(stream: TcpStream) -> io::Result<()> {
+    answer_all!(stream)
+}
+
+/// As [`answer`], with a buffer for each connection.
+async fn answer_by_own(stream: TcpStream) -> io::Result<()> {
+    let mut room = vec![0; ROOM];
+    loop {
+        match stream.read(&mut room).await? {
+            0 => return Ok(()),
+            count => stream.write_all(&room[..count]).await?,
+        }
+    }
 }
 
 fn accept(operations: usize) -> io::Result<Spent> {
@@ -145,7 +163,7 @@ fn open_pipe(lp: &Loop) -> io::Result<UnixStream> {
 fn pipe_echo() -> io::Result<Spent> {
     let lp = Loop::new()?;
     let stream = open_pipe(&lp)?;
-    timed_section(|| lp.block_on(async { answer_all!(stream, ROOM) }))
+    timed_section(|| lp.block_on(async { answer_all!(stream) }))
 }
 
 fn pipe_pump(operations: usize) -> io::Result<Spent> {

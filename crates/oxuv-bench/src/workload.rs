@@ -157,6 +157,7 @@ impl Workload {
         plain("task-join", "task spawned and joined", 1_000, 11_000, 400_000),
         Workload { handles: 100, ..plain("task-yield", "task gives way, 100 tasks", 10_000, 110_000, 4_000_000) },
         plain("task-channel", "channels, ping-pong of two tasks", 1_000, 11_000, 400_000),
+        echo("task-echo", "echo, tasks with 64 KiB each: 500 x 64 B", "task-echo", 500, 64, 1),
         plain("async", "async send and its callback", 500, 5_500, 200_000),
         plain("async-coalesced", "async send that finds one pending", 10_000, 110_000, 20_000_000),
         echo("echo-try", "echo, try_write: 1 x 64 B", "echo-try", 1, 64, 1),

@@ -6,7 +6,7 @@ use oxuv::net::UnixStream;
 use oxuv::task::spawn_local;
 use oxuv::{Guest, Loop, Timer, time};
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
 #[test]
 fn streams_have_tokios_traits() {
@@ -24,6 +24,28 @@ fn streams_have_tokios_traits() {
         AsyncWriteExt::write_all(&mut other, b"one\ntwo\nthree").await.unwrap();
         AsyncWriteExt::shutdown(&mut other).await.unwrap();
         assert_eq!(reads.await.unwrap(), ["one", "two", "three"]);
+    });
+}
+
+#[test]
+fn buffers_that_the_loop_lends_have_tokios_traits() {
+    let lp = Loop::new().unwrap();
+    lp.block_on(async {
+        let (one, other) = UnixStream::pair().unwrap();
+        let mut reader = oxuv::net::BufReader::new(one);
+        other.write_all(b"line\nand the rest").await.unwrap();
+        let mut line = String::new();
+        AsyncBufReadExt::read_line(&mut reader, &mut line).await.unwrap();
+        assert_eq!((line.as_str(), reader.buffer()), ("line\n", &b"and the rest"[..]));
+        let mut buf = [0; 4];
+        assert_eq!(AsyncReadExt::read(&mut reader, &mut []).await.unwrap(), 0);
+        assert_eq!(AsyncReadExt::read(&mut reader, &mut buf).await.unwrap(), 4);
+        assert_eq!(&buf, b"and ");
+        drop(other);
+        let mut rest = String::new();
+        AsyncReadExt::read_to_string(&mut reader, &mut rest).await.unwrap();
+        assert_eq!(rest, "the rest");
+        assert_eq!(AsyncReadExt::read(&mut reader, &mut buf).await.unwrap(), 0);
     });
 }
 

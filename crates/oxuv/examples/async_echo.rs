@@ -3,22 +3,24 @@
 use std::io;
 use std::net::SocketAddr;
 
-use oxuv::net::{TcpListener, TcpStream};
+use oxuv::net::{BufReader, TcpListener, TcpStream};
 use oxuv::task::spawn_local;
 use oxuv::{Loop, signal};
 
 async fn echo(stream: TcpStream) -> io::Result<u64> {
-    let mut buf = vec![0; 64 * 1024];
+    // Its buffer is the loop's, and only lent while something is in it: a connection that waits has none.
+    let mut reader = BufReader::new(&stream);
     let mut total = 0;
     loop {
-        match stream.read(&mut buf).await? {
-            0 => return Ok(total),
-            count => {
-                // While the peer does not read, this waits, and so nothing more is read.
-                stream.write_all(&buf[..count]).await?;
-                total += count as u64;
-            }
+        let bytes = reader.fill_buf().await?;
+        let count = bytes.len();
+        if count == 0 {
+            return Ok(total);
         }
+        // While the peer does not read, this waits, and so nothing more is read.
+        stream.write_all(bytes).await?;
+        reader.consume(count);
+        total += count as u64;
     }
 }
 

@@ -149,7 +149,7 @@ fn drop_buffers(buffers: Option<Kept>, borrowed: RefMut<'_, Option<Engine>>) {
 
 /// The handles that closures are given, a value of each kind. They are made once for a run, and pointed at the handle
 /// whose turn it is: a new one for each call would count the loop's references up and down.
-pub(crate) struct Subjects {
+pub struct Subjects {
     timer: Timer,
     pub(crate) idle: Idle,
     pub(crate) prepare: Prepare,

@@ -14,7 +14,7 @@ use oxuv_core::{Config, IdleClock, Mode};
 use crate::callbacks::Callbacks;
 use crate::handle::nanoseconds;
 use crate::kept::Kept;
-use crate::net::Gates;
+use crate::net::{Gates, Lender};
 use crate::requests::Requests;
 use crate::spare::Spare;
 use crate::task::Tasks;
@@ -50,15 +50,16 @@ pub(crate) struct Inner {
     pub(crate) callbacks: Callbacks,
     /// What a run reads into; between runs it is here. Empty until something is read.
     pub(crate) room: Cell<Box<[MaybeUninit<u8>]>>,
-    /// What others read into: moved out for the time that the bytes are looked at.
+    /// What tasks read into that have no memory of their own.
+    pub(crate) lender: Lender,
+    /// What callbacks receive a datagram into: moved out for the time that it is looked at.
     pub(crate) buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
-    /// The same for those that receive several datagrams at a time.
+    /// The same for those that receive several at a time.
     pub(crate) wide_buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
     /// What the name of a file that something has happened to is kept in.
     pub(crate) name: Cell<Vec<u8>>,
-    /// Of a job that has come back, and of what it has called.
-    pub(crate) spare_job: Spare,
-    pub(crate) spare_answer: Spare,
+    /// Of jobs that have come back, and of what they have called.
+    pub(crate) spare_askers: Spare,
     pub(crate) is_running: Cell<bool>,
     pub(crate) tasks: Tasks,
     pub(crate) gates: Gates,
@@ -69,12 +70,6 @@ pub(crate) struct Inner {
 pub(crate) const BUFFER: usize = 64 * 1024;
 
 impl Inner {
-    /// The buffer for a read that is no run's, to be given back after it.
-    #[inline]
-    pub(crate) fn take_buffer(&self) -> Box<[MaybeUninit<u8>]> {
-        self.buffer.take().unwrap_or_else(|| Box::new_uninit_slice(BUFFER))
-    }
-
     /// Asks the core one thing. Nothing of the user's runs meanwhile but the `as_ref` of what is written. EBUSY for an
     /// observer's closure, which runs while the core is asked what is next.
     #[inline]
@@ -134,11 +129,11 @@ impl Loop {
             core: RefCell::new(Some(Engine { core, requests: Requests::default() })),
             callbacks: Callbacks::default(),
             room: Cell::default(),
+            lender: Lender::default(),
             buffer: Cell::new(None),
             wide_buffer: Cell::new(None),
             name: Cell::new(Vec::new()),
-            spare_job: Spare::default(),
-            spare_answer: Spare::default(),
+            spare_askers: Spare::default(),
             is_running: Cell::new(false),
             tasks: Tasks::default(),
             gates: Gates::default(),

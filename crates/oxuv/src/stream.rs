@@ -13,7 +13,7 @@ use crate::loop_::Core;
 use crate::{Handle, Result};
 
 /// A kind of stream, which is a handle by another name.
-pub(crate) trait Stream: Deref<Target = Handle> + Sized + 'static {
+pub trait Stream: Deref<Target = Handle> + Sized + 'static {
     /// The stream that a closure is given.
     fn subject(subjects: &mut Subjects, key: Key) -> &Self;
 }

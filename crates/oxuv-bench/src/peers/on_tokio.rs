@@ -28,6 +28,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("task-channel", |_, operations| switches::ping_pong(&runtime()?, operations)),
     ("echo-write", |connections, _| echo(connections, ROOM)),
     ("echo-idle", |connections, _| echo(connections, LITTLE_ROOM)),
+    ("task-echo", |connections, _| echo(connections, ROOM)),
     ("accept", |_, operations| accept(operations)),
     ("pipe-echo", |_, _| pipe_echo()),
     ("pipe-pump", |_, operations| pipe_pump(operations)),

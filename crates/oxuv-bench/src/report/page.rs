@@ -32,7 +32,7 @@ const METHOD: &str = "\
   the long one does more. Instructions are those of the program itself, not the kernel's; callgrind counts them, and the
   calls of malloc and its kin. strace counts the system calls. A ring's requests are neither: valgrind has no rings.
 * Memory is the most that the program has in use with many connections or timers, less that with few, divided by the
-  difference. A task has a buffer of 64 bytes there, and one of 64 KiB else.
+  difference. Where tasks have buffers of their own, these are of 64 bytes there, and of 64 KiB else.
 * libuv 1.53 is built as its crate does, with -O3 and its assertions. Everyone else is built by cargo in release, with
   link-time optimisation, or by cc -O2.
 * tokio is its runtime of one thread, monoio is measured with its ring and with epoll. Peers are measured at what they

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use oxuv_core::Buffers;
 
+use super::Lender;
 use super::gate::{End, Gate, Side};
 use crate::callbacks::Callback;
 use crate::stream::Stream;
@@ -15,7 +16,7 @@ use crate::task::{Ticket, Waiter};
 use crate::{Errno, Handle, Readiness, Result};
 
 /// A stream's handle, which is closed with this, and those who wait for it.
-pub(crate) struct Flow<H: Stream> {
+pub struct Flow<H: Stream> {
     handle: H,
     gate: Rc<Gate>,
     /// The writing half is dropped without ending anything.
@@ -44,6 +45,13 @@ impl<H: Stream> Flow<H> {
         gate.reader.is_open.set(may_have_come);
         handle.set_callback(Callback::Ready(Rc::clone(&gate)));
         Flow { handle, gate, keeps_writing: Cell::new(false), is_let_go: Cell::new(false) }
+    }
+
+    /// What lends buffers to those who read.
+    #[inline]
+    pub(super) fn lender(&self) -> &Lender {
+        let handle: &Handle = &self.handle;
+        &handle.owner().0.lender
     }
 
     pub(crate) fn handle(&self) -> &H {
@@ -112,7 +120,7 @@ impl<H: Stream> Flow<H> {
     }
 
     #[inline]
-    fn poll_read_by(
+    pub(super) fn poll_read_by(
         &self,
         whose: Ticket<'_>,
         context: &mut Context<'_>,
@@ -319,7 +327,7 @@ impl<H: Stream> Drop for Flow<H> {
 impl Handle {
     /// Receives what is there. 0 is the end of the stream.
     #[inline]
-    fn read_into(&self, buf: &mut [u8]) -> Result<usize> {
+    pub(super) fn read_into(&self, buf: &mut [u8]) -> Result<usize> {
         match self.with(|core, key| core.try_read(key, buf.into()).map(|bytes| bytes.len())) {
             Err(Errno::EOF) => Ok(0),
             read => read,
@@ -330,8 +338,8 @@ impl Handle {
     #[cfg(any(feature = "hyper", feature = "tokio"))]
     fn read_through(&self, most: usize, take: impl FnOnce(&[u8])) -> Result<usize> {
         let inner = &*self.owner().0;
-        let mut room = inner.take_buffer();
-        let read = match self.with(|core, key| core.try_read(key, (&mut room[..most]).into())) {
+        let mut buffer = inner.lender.lend();
+        let read = match self.with(|core, key| core.try_read(key, (&mut buffer[..most]).into())) {
             Ok(bytes) => {
                 take(bytes);
                 Ok(bytes.len())
@@ -339,7 +347,7 @@ impl Handle {
             Err(Errno::EOF) => Ok(0),
             Err(error) => Err(error),
         };
-        inner.buffer.set(Some(room));
+        inner.lender.take_back(buffer);
         read
     }
 }

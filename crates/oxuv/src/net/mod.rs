@@ -34,7 +34,7 @@
 //! ```
 //!
 //! The loop tells of readiness, and a task reads into its own memory when it runs: nothing is buffered, and what is not read
-//! waits in the kernel.
+//! waits in the kernel. With many connections, a [`BufReader`] reads into memory that the loop lends.
 //!
 //! # Several tasks at one end
 //!
@@ -48,10 +48,12 @@
 //! EINVAL.
 
 mod address;
+mod buf_reader;
 mod flow;
 mod gate;
 #[cfg(feature = "hyper")]
 mod hyper;
+mod lender;
 mod tcp;
 #[cfg(feature = "tokio")]
 mod tokio;
@@ -62,8 +64,10 @@ mod unix;
 mod writes;
 
 pub use address::{ToSocketAddrs, lookup_host};
+pub use buf_reader::{BufReader, Source};
 pub(crate) use flow::Flow;
 pub(crate) use gate::{Gate, Gates};
+pub(crate) use lender::Lender;
 pub use tcp::{OwnedReadHalf, OwnedWriteHalf, TcpListener, TcpStream};
 pub use udp::UdpSocket;
 pub use unix::{OwnedUnixReadHalf, OwnedUnixWriteHalf, UnixListener, UnixStream};

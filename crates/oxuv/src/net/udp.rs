@@ -183,15 +183,16 @@ impl UdpSocket {
         let mut others = self.others.borrow_mut();
         if others.is_empty() {
             let inner = &*self.handle.owner().0;
-            let mut room = inner.take_buffer();
+            let mut buffer = inner.lender.lend();
             let mut received = Received::none();
-            let result = self.handle.with(|core, key| core.udp_try_receive(key, (&mut *room).into(), &mut received));
+            let result =
+                self.handle.with(|core, key| core.udp_try_receive(key, buffer[..].as_mut().into(), &mut received));
             others.extend(
                 Datagram::all_of(&received)
                     .filter(|_| result.is_ok())
                     .map(|datagram| (datagram.bytes.to_vec(), datagram.from.unwrap_or(NOBODY))),
             );
-            inner.buffer.set(Some(room));
+            inner.lender.take_back(buffer);
             result?;
         }
         let (bytes, from) = others.pop_front().ok_or(Errno::EAGAIN)?;
