@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use oxuv::fs::{self, File};
-use oxuv::{Loop, LoopRef, Mode, Result};
+use oxuv::{Loop, LoopRef, Mode, NotDone, Result};
 
 use crate::program::{Random, Spent, timed_section};
 
@@ -104,10 +104,13 @@ fn open(lp: &Loop, path: &str) -> Result<File> {
 
 const WELL: &str = "the tree is there, and a request can be made";
 
-fn work(lp: &LoopRef, shared: &Rc<Shared>, room: Vec<u8>) -> Result<()> {
+fn work(lp: &LoopRef, shared: &Rc<Shared>, _: Vec<u8>) -> Result<()> {
     let shared = Rc::clone(shared);
-    lp.work(|| {}, move |lp, done| done.map_err(drop).and_then(|()| shared.next(lp, room).map_err(drop)).expect(WELL))
-        .map(drop)
+    let done = move |lp: &LoopRef, done: Result<(), NotDone>| {
+        done.expect(WELL);
+        shared.next(lp, Vec::new()).expect(WELL);
+    };
+    lp.work(|| {}, done).map(drop)
 }
 
 fn stat(lp: &LoopRef, shared: &Rc<Shared>, room: Vec<u8>) -> Result<()> {

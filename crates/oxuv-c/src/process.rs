@@ -146,11 +146,10 @@ unsafe fn spawn(loop_: *mut uv_loop_t, user: User, options: &uv_process_options_
     // SAFETY: texts and lists that are valid during this call, and the loop was initialised.
     unsafe {
         let containers = containers(options)?;
-        let env = if options.env.is_null() { TextList::environment() } else { TextList::from_ptr(options.env) };
         let command = Command {
             file: CStr::from_ptr(options.file),
             args: TextList::from_ptr(options.args),
-            env,
+            env: (!options.env.is_null()).then(|| TextList::from_ptr(options.env)),
             directory: (!options.cwd.is_null()).then(|| CStr::from_ptr(options.cwd)),
             user: (options.flags & UV_PROCESS_SETUID != 0).then_some(options.uid),
             group: (options.flags & UV_PROCESS_SETGID != 0).then_some(options.gid),

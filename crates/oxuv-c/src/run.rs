@@ -14,7 +14,7 @@ use oxuv_core::{Errno, Event, Key, Mode, Result};
 
 use crate::error::code;
 use crate::handle::CLOSED;
-use crate::loop_::{User, guard, show_counts, with};
+use crate::loop_::{Loop, User, guard, show_counts, with};
 use crate::poll::{events_of, uv_poll_t};
 use crate::tcp_connect::uv_connect_t;
 use crate::types::{
@@ -47,13 +47,14 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
             Ok((outer, core.run()))
         })?;
         loop {
-            if !call_watchers(loop_) {
+            let core = (*loop_).core;
+            if core.is_null() || !call_watchers(loop_, core) {
                 // A callback has closed it.
                 return Ok(false);
             }
-            if let Some(event) = next(loop_, run, mode) {
+            if let Some(event) = next(loop_, &mut *core, run, mode) {
                 call(loop_, run, event);
-            } else if (*(*loop_).core).is_over() {
+            } else if (*core).is_over() {
                 break;
             }
         }
@@ -70,12 +71,11 @@ pub(crate) unsafe fn run(loop_: *mut uv_loop_t, mode: Mode) -> Result<bool> {
 /// another one, and have caught what left it.
 ///
 /// # Safety
-/// `loop_` has its core.
+/// `core` is that of `loop_`.
 #[inline]
-unsafe fn next(loop_: *mut uv_loop_t, run: u32, mode: Mode) -> Option<Event<User>> {
-    // SAFETY: the core is there; the borrow ends with this call of ours.
+unsafe fn next(loop_: *mut uv_loop_t, core: &mut Loop, run: u32, mode: Mode) -> Option<Event<User>> {
+    // SAFETY: an initialised loop is memory to read and to write, and the core lies elsewhere.
     unsafe {
-        let core = &mut *(*loop_).core;
         // What programs may have changed in the callback.
         core.set_active_handles((*loop_).active_handles);
         core.set_stop((*loop_).stop_flag != 0);
@@ -90,22 +90,22 @@ unsafe fn next(loop_: *mut uv_loop_t, run: u32, mode: Mode) -> Option<Event<User
     }
 }
 
-/// Calls the callbacks of idle, prepare and check handles as long as they are next. False if the loop is closed.
+/// Calls the callbacks of idle, prepare and check handles as long as they are next. False if one has closed the loop.
 ///
 /// # Safety
-/// As for [`call`].
+/// As for [`call`]; `core` is that of `loop_`.
 #[inline]
-unsafe fn call_watchers(loop_: *mut uv_loop_t) -> bool {
-    // SAFETY: the core is looked for before it is asked. The handle of an event that came just now is valid.
+unsafe fn call_watchers(loop_: *mut uv_loop_t, core: *mut Loop) -> bool {
+    // SAFETY: the core is there, and after each callback it is seen to be so still. The handle of an event that came just now is valid.
     unsafe {
-        while !(*loop_).core.is_null() {
-            match guard(|| (*(*loop_).core).next_watcher()) {
-                Some((_, _, user)) => call_watcher(user),
-                None => return true,
+        while let Some((_, _, user)) = guard(|| (*core).next_watcher()) {
+            call_watcher(user);
+            if (*loop_).core != core {
+                return false;
             }
         }
     }
-    false
+    true
 }
 
 /// Calls the callback of an idle, prepare or check handle.
@@ -143,7 +143,7 @@ unsafe fn call(loop_: *mut uv_loop_t, run: u32, event: Event<User>) {
             }
             Event::Async { user, .. } => crate::async_::call(user.0.cast()),
             Event::NeedBuffer { key, user } => read_all(loop_, run, key.to_u64(), user.0.cast()),
-            Event::Written { user, result, .. } => written(user.0.cast(), code(result)),
+            Event::Written { user, result, .. } => all_written(loop_, run, user.0.cast(), code(result)),
             Event::Done { user, result } => all_done(loop_, user.0.cast(), result),
             _ => call_other(loop_, event),
         }
@@ -286,6 +286,45 @@ unsafe fn memory_of<'a>(buf: uv_buf_t) -> &'a mut [MaybeUninit<u8>] {
     }
     // SAFETY: ours until the read callback, by the promise at `uv_read_start`; it need not be initialised.
     unsafe { slice::from_raw_parts_mut(buf.base.cast(), buf.len.min(isize::MAX as usize)) }
+}
+
+/// A write has ended, and often others with it: they are told one after the other.
+///
+/// # Safety
+/// As for [`call`]: a `Written` event of `req`.
+#[inline]
+unsafe fn all_written(loop_: *mut uv_loop_t, run: u32, mut req: *mut uv_write_t, mut status: c_int) {
+    // SAFETY: says the caller. The loop is one that runs; if the callback has closed it, that is all. The next request is that of an
+    // event that came just now.
+    unsafe {
+        loop {
+            written(req, status);
+            if (*loop_).core.is_null() {
+                return;
+            }
+            let core = &mut *(*loop_).core;
+            let Some(User(next)) = guard(|| core.next_sent_whole(run)) else { break };
+            show_counts(loop_, core);
+            (req, status) = (next.cast(), 0);
+        }
+        if (*(*loop_).core).has_more_written() {
+            all_of_stream_written(loop_, run);
+        }
+    }
+}
+
+/// The same stream's next write has ended as well.
+///
+/// # Safety
+/// As for [`call`], after a `Written` event.
+#[inline(never)] // As `call_other`.
+unsafe fn all_of_stream_written(loop_: *mut uv_loop_t, run: u32) {
+    // SAFETY: as in `all_written`.
+    unsafe {
+        while let Some((User(req), result)) = with(loop_, |core| core.next_written(run)) {
+            written(req.cast(), code(result));
+        }
+    }
 }
 
 /// # Safety

@@ -68,6 +68,8 @@ mod process;
 mod process_tests;
 mod queues;
 mod read;
+#[cfg(test)]
+mod read_tests;
 mod ready;
 #[cfg(test)]
 mod ready_tests;
@@ -100,6 +102,7 @@ mod watch;
 mod watcher;
 mod why_alive;
 mod write;
+mod written;
 
 pub use async_::AsyncSender;
 pub use buffers::{Buffers, Many, One};

@@ -46,9 +46,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 }
             }
             if sent == total {
-                self.writes.push_back(&mut stream.done, Write::ended(user, Ok(()), 0));
-                self.feed(key.index);
-                self.requests += 1;
+                self.note_sent(key, state, user);
                 return Ok(Progress::Sent(buffers));
             }
         }

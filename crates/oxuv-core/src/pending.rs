@@ -138,11 +138,21 @@ impl Pending {
     /// The next of the round under way.
     #[inline]
     fn next(&mut self) -> Option<Fed> {
-        if self.at == self.end {
-            return None;
-        }
-        self.at += 1;
-        self.queue.get(self.at - 1).copied()
+        let next = self.peek();
+        self.at += usize::from(next.is_some());
+        next
+    }
+
+    /// As [`Pending::next`], which is left where it is.
+    #[inline]
+    fn peek(&self) -> Option<Fed> {
+        if self.has_next() { self.queue.get(self.at).copied() } else { None }
+    }
+
+    /// True if the round under way is not over.
+    #[inline]
+    pub(crate) fn has_next(&self) -> bool {
+        self.at != self.end
     }
 
     /// What is left of a round that was left is for the next one.
@@ -183,9 +193,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             let event = match self.streams.get_mut(state) {
                 Some(stream) if stream.key.to_u64() == number => {
                     if let Some(user) = stream.take_only_sent() {
-                        self.pending.take_out();
-                        (self.step.stage, self.step.key, self.step.state) = (Stage::Told, key, state);
-                        return Some(self.report_sent(key, user));
+                        self.tell_only_sent(key, state);
+                        return Some(Event::Written { key, user, result: Ok(()) });
                     }
                     if !stream.is(StreamFlags::FED) {
                         continue;
@@ -200,6 +209,25 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
                 return event;
             }
         }
+    }
+
+    /// That the one write of a stream was sent is told now.
+    #[inline(always)] // As `Core::advance`.
+    fn tell_only_sent(&mut self, key: Key, state: u32) {
+        self.pending.take_out();
+        (self.step.stage, self.step.key, self.step.state) = (Stage::Told, key, state);
+        self.count_sent();
+    }
+
+    /// The user value of the next stream's write, if that was sent by its call and is all that there is to tell of the stream.
+    #[inline]
+    pub(crate) fn next_only_sent(&mut self) -> Option<U> {
+        let Fed { key: number, stream: state } = self.pending.peek()?;
+        let stream = self.streams.get_mut(state).filter(|stream| stream.key.to_u64() == number)?;
+        let user = stream.take_only_sent()?;
+        self.pending.at += 1;
+        self.tell_only_sent(Key::from_u64(number), state);
+        Some(user)
     }
 
     /// Begins to work on a UDP handle that is still fed.

@@ -16,8 +16,15 @@ fn core_on(sim: &Sim) -> TestCore {
 fn spawn<B: Buffers>(core: &mut Core<Sim, u32, B>, user: u32, stdio: &[Stdio]) -> crate::Result<Key> {
     let mut none = Texts::default();
     let list: TextList<'_> = none.list().unwrap();
-    let command =
-        Command { file: c"program", args: list, env: list, directory: None, user: None, group: None, detached: false };
+    let command = Command {
+        file: c"program",
+        args: list,
+        env: Some(list),
+        directory: None,
+        user: None,
+        group: None,
+        detached: false,
+    };
     core.process_spawn(user, &command, stdio)
 }
 

@@ -67,6 +67,7 @@ impl<T> Queues<T> {
     }
 
     /// Appends an element. [`Queues::reserve`] goes before.
+    #[inline(always)] // Mostly little of an element is to be written.
     pub(crate) fn push_back(&mut self, queue: &mut Queue, element: T) {
         let (index, element) = (self.free, Some(element));
         if let Some(node) = self.nodes.get_mut(index as usize) {
@@ -80,6 +81,7 @@ impl<T> Queues<T> {
     }
 
     /// Takes out the first element.
+    #[inline(always)] // As to be looked at.
     pub(crate) fn pop_front(&mut self, queue: &mut Queue) -> Option<T> {
         if queue.is_empty() {
             return None;
@@ -130,6 +132,7 @@ impl<T> Queues<T> {
         None
     }
 
+    #[inline]
     fn link(&mut self, queue: &mut Queue, index: u32) {
         let first = match queue.len {
             0 => index,
@@ -141,6 +144,7 @@ impl<T> Queues<T> {
     }
 
     /// Takes out the node behind this one, both of a queue that is not empty.
+    #[inline]
     fn unlink_after(&mut self, queue: &mut Queue, before: u32) -> u32 {
         let index = self.nodes[before as usize].next;
         self.nodes[before as usize].next = self.nodes[index as usize].next;

@@ -9,7 +9,7 @@ use crate::{Config, Core, Event, Key, Mode, One};
 
 pub(crate) type Streams = Core<Sim, u32, One<Vec<u8>>>;
 
-fn connected(seed: u64, faults: Faults) -> (Streams, Sim, Key, Peer) {
+pub(crate) fn connected(seed: u64, faults: Faults) -> (Streams, Sim, Key, Peer) {
     let sim = Sim::new(seed, faults);
     let mut core = Streams::new(sim.clone(), Config::default()).unwrap();
     let (fd, peer) = sim.pair().unwrap();

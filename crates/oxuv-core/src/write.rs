@@ -4,7 +4,6 @@ use std::io::IoSlice;
 
 use oxuv_os::{Errno, Result};
 
-use crate::buffers::are_given_back;
 use crate::kernel::{Kernel, Medium};
 use crate::slots::{Slot, flag};
 use crate::stream::{ROUNDS, Stage, Step, Stream, StreamFlags, find_mut};
@@ -13,19 +12,19 @@ use crate::{Buffers, Core, Event, Key};
 /// A write that is not sent whole yet, or has ended and is not reported yet.
 #[derive(Debug)]
 pub(crate) struct Write<U, B> {
-    user: U,
+    pub(crate) user: U,
     /// What is kept of it, to be handed back with the report; nothing if it has ended with its call.
-    buffers: Option<B>,
+    pub(crate) buffers: Option<B>,
     /// The buffer to go on from, and how much of it is sent.
     at: Place,
     /// Bytes sent that `at` has not moved on by: that looks at the buffers, which may run code of the user's.
     behind: usize,
     /// Bytes not sent yet. Those that never were count as queued until the report, so that a writer notices the failure.
-    left: usize,
+    pub(crate) left: usize,
     /// A handle to be sent along with the first byte.
     handle: Option<Key>,
     /// How it has ended, once it has.
-    result: Result<()>,
+    pub(crate) result: Result<()>,
 }
 
 impl<U, B> Write<U, B> {
@@ -121,12 +120,16 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
             && let Some(total) = size(&buffers)
             && self.writes.has_room()
             && !self.gathering.is_on()
-            && let Some(fd) = stream.idle_socket()
+            && let Some(fd) = stream.free_socket()
         {
             let noted = match send(&mut self.kernel, fd, Medium::Socket, &buffers, Place::default()) {
                 Ok(sent) if sent >= total => {
-                    self.pending.feed_sent(stream, key, state, user);
-                    self.requests += 1;
+                    if stream.has_to_tell() {
+                        self.note_sent(key, state, user);
+                    } else {
+                        self.pending.feed_sent(stream, key, state, user);
+                        self.requests += 1;
+                    }
                     return Ok(Progress::Sent(buffers));
                 }
                 tried => {
@@ -176,29 +179,37 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
     ) -> Result<Progress<T>, Refused<T>> {
         let Begun { key, state, user, total } = begun;
         let stream = &mut self.streams[state];
-        let progress = match tried {
+        match tried {
             Ok(sent) if sent as usize >= total => {
-                if stream.ended() == 0 {
-                    stream.put_sent(user);
-                } else {
-                    self.writes.push_back(&mut stream.done, Write::ended(user, Ok(()), 0));
-                }
-                Progress::Sent(buffers)
+                self.note_sent(key, state, user);
+                Ok(Progress::Sent(buffers))
             }
             Ok(_) | Err(Errno::EAGAIN) => {
                 let sent = tried.unwrap_or(0) as usize;
                 self.queue(key.index, state, Write::new(user, keep(buffers), sent, total, None));
-                return Ok(Progress::Kept);
+                Ok(Progress::Kept)
             }
             Err(error) => {
                 stream.queued = total;
                 self.writes.push_back(&mut stream.done, Write::ended(user, Err(error), total));
-                Progress::Failed(buffers)
+                self.pending.feed(stream, key, state);
+                self.requests += 1;
+                Ok(Progress::Failed(buffers))
             }
-        };
+        }
+    }
+
+    /// Notes that a write was sent whole by its call.
+    #[inline(never)] // Mostly nothing else is to be told of the stream, and then there is less to do.
+    pub(crate) fn note_sent(&mut self, key: Key, state: u32, user: U) {
+        let stream = &mut self.streams[state];
+        if stream.ended() == 0 {
+            stream.put_sent(user);
+        } else {
+            self.writes.push_back(&mut stream.done, Write::ended(user, Ok(()), 0));
+        }
         self.pending.feed(stream, key, state);
         self.requests += 1;
-        Ok(progress)
     }
 
     /// Everything that a write may be refused for.
@@ -229,23 +240,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
     }
 
-    /// What was kept of the write that the last [`Event::Written`] told of; `None` if it had ended with its call, or if there is
-    /// nothing to drop of what is kept.
-    #[inline]
-    pub fn take_buffers(&mut self) -> Option<B> {
-        // Mostly there is none, and that needs no more than a look.
-        if !self.has_spent {
-            return None;
-        }
-        self.has_spent = false;
-        self.spent.take()
-    }
-
-    #[cold]
-    fn drop_spent(&mut self) {
-        drop(self.take_buffers());
-    }
-
     /// Sends what the kernel takes at once, and returns how many bytes that was.
     ///
     /// # Errors
@@ -256,7 +250,7 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         if !self.gathering.has_some
             && let Some((_, stream)) = find_mut(&mut self.streams, &self.slots, &self.step, key)
             && size(&buffers).is_some()
-            && let Some(fd) = stream.idle_socket()
+            && let Some(fd) = stream.free_socket()
         {
             return send(&mut self.kernel, fd, Medium::Socket, &buffers, Place::default());
         }
@@ -395,90 +389,6 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
         }
         self.begin_report()
     }
-
-    /// Begins to report the writes that have ended by now, with the first of them.
-    #[inline]
-    pub(crate) fn begin_report(&mut self) -> Option<Event<U>> {
-        self.step.reports = self.streams[self.step.state].ended();
-        self.step.stage = Stage::Report;
-        self.step_report()
-    }
-
-    /// Reports the writes that had ended when this began. It goes on if one of the callbacks closes the stream.
-    #[inline]
-    pub(crate) fn step_report(&mut self) -> Option<Event<U>> {
-        if self.step.reports > 0 {
-            self.step.reports -= 1;
-            return self.report_write(self.step.key, self.step.state);
-        }
-        // One of the callbacks may have connected anew: then the rest comes after that.
-        let stream = &self.streams[self.step.state];
-        let is_drained = stream.writes.is_empty() && !stream.is(StreamFlags::CONNECTING);
-        self.step.stage = if is_drained { Stage::Drain } else { Stage::None };
-        None
-    }
-
-    pub(crate) fn step_drain(&mut self) -> Option<Event<U>> {
-        self.step.stage = Stage::None;
-        let slot = self.step.key.index;
-        let is_closing = self.slots[slot].has(flag::CLOSING);
-        if !is_closing {
-            self.unwant_writing(slot);
-        }
-        let stream = &mut self.streams[self.step.state];
-        let user = stream.take_shutdown()?;
-        let result = match &stream.fd {
-            Some(fd) if !is_closing => self.kernel.shutdown_write(fd),
-            _ => Err(Errno::ECANCELED),
-        };
-        self.requests -= 1;
-        Some(Event::ShutDown { key: self.slots.key(slot), user, result })
-    }
-
-    /// Keeps what was kept of a write that is told of now, for [`Core::take_buffers`].
-    #[inline(always)] // It is a move.
-    pub(crate) fn put_spent(&mut self, buffers: Option<B>) {
-        if are_given_back::<B>() {
-            (self.has_spent, self.spent) = (buffers.is_some(), buffers);
-        }
-    }
-
-    /// Reports the write that ended first.
-    #[inline]
-    pub(crate) fn report_write(&mut self, key: Key, state: u32) -> Option<Event<U>> {
-        match self.streams[state].take_sent() {
-            Some(user) => Some(self.report_sent(key, user)),
-            None => self.report_done(key, state),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn report_sent(&mut self, key: Key, user: U) -> Event<U> {
-        // What nobody has taken is dropped. Mostly there is none.
-        if are_given_back::<B>() && self.has_spent {
-            self.drop_spent();
-        }
-        self.requests -= 1;
-        Event::Written { key, user, result: Ok(()) }
-    }
-
-    #[inline(never)]
-    fn report_done(&mut self, key: Key, state: u32) -> Option<Event<U>> {
-        let stream = &mut self.streams[state];
-        let Write { user, result, left, buffers, .. } = self.writes.pop_front(&mut stream.done)?;
-        stream.queued -= left;
-        self.put_spent(buffers);
-        self.requests -= 1;
-        Some(Event::Written { key, user, result })
-    }
-
-    /// Ends the writes that were not sent, for a stream that is closed.
-    pub(crate) fn cancel_writes(&mut self, state: u32) {
-        let stream = &mut self.streams[state];
-        while let Some(write) = self.writes.move_front(&mut stream.writes, &mut stream.done) {
-            write.result = Err(Errno::ECANCELED);
-        }
-    }
 }
 
 /// The same, taken apart and made anew. What is not inlined returns this by memory, which the usual result would go through with it.
@@ -513,15 +423,19 @@ pub(crate) fn check<F, U: Copy>(stream: &Stream<F, U>, buffers: &impl Buffers) -
 }
 
 impl<F, U: Copy> Stream<F, U> {
-    /// The socket of a stream that may be written to and owes nobody a word of a write: the usual case.
+    /// The socket of a stream that may be written to, with nothing ahead of that: the usual case.
     #[inline(always)]
-    fn idle_socket(&self) -> Option<&F> {
-        const STATE: StreamFlags =
-            StreamFlags::WRITABLE.union(StreamFlags::CONNECTING).union(StreamFlags::SENT).union(StreamFlags::FED);
-        if self.flags & STATE != StreamFlags::WRITABLE || self.writes.len() | self.done.len() != 0 {
+    fn free_socket(&self) -> Option<&F> {
+        if !self.is(StreamFlags::WRITABLE) || !self.sends_at_once() {
             return None;
         }
         if self.medium == Medium::Socket { self.fd.as_ref() } else { None }
+    }
+
+    /// True if it waits for a round of pending, or has ended writes that are not reported.
+    #[inline]
+    fn has_to_tell(&self) -> bool {
+        self.flags.intersects(StreamFlags::FED.union(StreamFlags::SENT)) || !self.done.is_empty()
     }
 
     /// True if nothing is ahead of a write.

@@ -39,12 +39,10 @@ impl<'a> TextList<'a> {
         TextList { first, texts: PhantomData }
     }
 
-    /// The environment of this process.
-    ///
-    /// # Safety
-    /// Nobody changes the environment for as long as `'a`.
-    pub unsafe fn environment() -> TextList<'a> {
-        // SAFETY: the C library's list, which the caller keeps from being changed.
+    /// The environment of this process, as the C library has it, and as it stays while we make a child.
+    fn of_process() -> TextList<'a> {
+        // SAFETY: who changes it, by `std::env::set_var` or `setenv`, has to see to it that no other thread reads it: the first
+        // says so, and that any function of any library may.
         unsafe { TextList::from_ptr(libc::environ.cast_const().cast()) }
     }
 
@@ -110,12 +108,12 @@ impl Texts {
 /// What a child is to run, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct Command<'a> {
-    /// The program's file. Without a slash it is looked for where `PATH` of `env` says; `/usr/bin` and `/bin` without one.
+    /// The program's file. Without a slash it is looked for where `PATH` of its environment says; `/usr/bin` and `/bin` without one.
     pub file: &'a CStr,
     /// The arguments, beginning with the program's name.
     pub args: TextList<'a>,
-    /// The environment, each variable as `NAME=value`.
-    pub env: TextList<'a>,
+    /// The environment, each variable as `NAME=value`; that of this process without.
+    pub env: Option<TextList<'a>>,
     /// The directory to work in, to which a relative `file` is relative; ours without.
     pub directory: Option<&'a CStr>,
     /// The user to be. With this or `group`, the supplementary groups are dropped if that can be done.
@@ -160,7 +158,8 @@ const BORN: i32 = -1;
 /// descriptors; ENOENT, EACCES, ENOTDIR for the directory; EPERM, EINVAL for user and group. ENAMETOOLONG for a name
 /// beyond 255 bytes that is to be looked for; EAGAIN, ENOMEM, EMFILE, ENFILE.
 pub fn spawn(command: &Command<'_>, slots: &[Slot]) -> Result<Child> {
-    let files = find_files(command.file, command.env)?;
+    let env = command.env.unwrap_or_else(TextList::of_process);
+    let files = find_files(command.file, env)?;
     let mut sources = Vec::new();
     sources.try_reserve_exact(slots.len().max(STANDARD))?;
     for slot in slots {
@@ -174,6 +173,7 @@ pub fn spawn(command: &Command<'_>, slots: &[Slot]) -> Result<Child> {
     let state = AtomicI32::new(UNBORN);
     let mut plan = Plan {
         command,
+        env,
         files: &files,
         sources: &mut sources,
         report: report.as_ref().map(|(_, writer)| writer.as_raw_fd()),
@@ -223,6 +223,7 @@ fn find_files(file: &CStr, env: TextList<'_>) -> Result<Vec<u8>> {
 /// Everything that the child needs.
 struct Plan<'a> {
     command: &'a Command<'a>,
+    env: TextList<'a>,
     files: &'a [u8],
     /// For each descriptor the one that it is to be a copy of.
     sources: &'a mut [Option<RawFd>],
@@ -396,7 +397,7 @@ impl Plan<'_> {
 
     /// Runs the first of the files that can be run.
     fn run(&self) -> Attempt<Infallible> {
-        let (args, env) = (self.command.args.first, self.command.env.first);
+        let (args, env) = (self.command.args.first, self.env.first);
         let (mut error, mut was_refused) = (libc::ENOENT, false);
         for file in self.files.split_inclusive(|&byte| byte == 0) {
             // SAFETY: a text with a zero behind it, and lists with a null behind the last.
@@ -529,7 +530,7 @@ mod tests {
         let command = Command {
             file: program,
             args: args.list()?,
-            env: env.list()?,
+            env: Some(env.list()?),
             directory,
             user: None,
             group: None,

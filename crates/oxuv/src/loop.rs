@@ -58,9 +58,8 @@ pub(crate) struct Inner {
     pub(crate) wide_buffer: Cell<Option<Box<[MaybeUninit<u8>]>>>,
     /// What the name of a file that something has happened to is kept in.
     pub(crate) name: Cell<Vec<u8>>,
-    /// Of a job that has come back, and of what it has called.
-    pub(crate) spare_job: Spare,
-    pub(crate) spare_answer: Spare,
+    /// Of jobs that have come back, and of what they have called.
+    pub(crate) spare_askers: Spare,
     pub(crate) is_running: Cell<bool>,
     pub(crate) tasks: Tasks,
     pub(crate) gates: Gates,
@@ -134,8 +133,7 @@ impl Loop {
             buffer: Cell::new(None),
             wide_buffer: Cell::new(None),
             name: Cell::new(Vec::new()),
-            spare_job: Spare::default(),
-            spare_answer: Spare::default(),
+            spare_askers: Spare::default(),
             is_running: Cell::new(false),
             tasks: Tasks::default(),
             gates: Gates::default(),

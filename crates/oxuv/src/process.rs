@@ -328,7 +328,7 @@ impl Command {
         let command = kernel::Command {
             file: &program,
             args: args.list()?,
-            env: env.list()?,
+            env: env.as_mut().map(Texts::list).transpose()?,
             directory: directory.as_deref().map(CStr::as_ref),
             user: self.user,
             group: self.group,
@@ -352,7 +352,11 @@ impl Command {
         Ok(Process(handle))
     }
 
-    fn environment(&self) -> Result<Texts> {
+    /// What the child has in place of our environment, if that is not it.
+    fn environment(&self) -> Result<Option<Texts>> {
+        if !self.clears_env && self.env.is_empty() {
+            return Ok(None);
+        }
         let mut variables = Texts::default();
         let mut add = |name: &OsStr, value: &OsStr| variables.add(&[name.as_bytes(), b"=", value.as_bytes()]);
         if !self.clears_env {
@@ -365,7 +369,7 @@ impl Command {
                 add(name, value)?;
             }
         }
-        Ok(variables)
+        Ok(Some(variables))
     }
 }
 

@@ -23,27 +23,12 @@ const SHELVES: usize = 16;
 const MOST: usize = 1024;
 
 impl Spare {
-    /// A box of this type, with what was in it when it was kept.
+    /// A box of this type, with what was in it when it was kept, or a new one.
     #[inline]
-    pub(crate) fn take<T: 'static>(&self) -> Option<Box<T>> {
+    pub(crate) fn take<T: Default + 'static>(&self) -> Box<T> {
         let shelf = self.shelf::<T>();
-        let spare = match shelf.last.take() {
-            Some(last) => last,
-            None => shelf.next()?,
-        };
-        spare.downcast().ok()
-    }
-
-    /// Boxes a value.
-    #[inline]
-    pub(crate) fn fill<T: 'static>(&self, value: T) -> Box<T> {
-        match self.take() {
-            Some(mut spare) => {
-                *spare = value;
-                spare
-            }
-            None => Box::new(value),
-        }
+        let spare = shelf.last.take().or_else(|| shelf.next());
+        spare.and_then(|spare| spare.downcast().ok()).unwrap_or_default()
     }
 
     /// Keeps a box, in which nothing is any more that anybody would miss.
@@ -105,8 +90,7 @@ mod tests {
     fn as_many_are_kept_as_were_in_use() {
         let spare = Spare::default();
         let places = || {
-            let boxes: Vec<Box<u32>> = (0..100).map(|nth| spare.fill(nth)).collect();
-            assert!(boxes.iter().map(|used| **used).eq(0..100));
+            let boxes: Vec<Box<u32>> = (0..100).map(|_| spare.take()).collect();
             let mut places: Vec<*const u32> = boxes.iter().map(|used| &raw const **used).collect();
             boxes.into_iter().for_each(|used| spare.keep(used));
             places.sort();
@@ -121,13 +105,12 @@ mod tests {
         macro_rules! use_twice {
             ($($size:literal)*) => { $(
                 spare.keep(Box::new([$size as u8; $size]));
-                spare.keep(spare.fill([1_u8; $size]));
+                spare.keep(spare.take::<[u8; $size]>());
             )* };
         }
         // They are more than there are shelves.
         use_twice!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20);
-        assert_eq!(spare.take::<[u8; 20]>(), Some(Box::new([1; 20])));
-        assert_eq!(spare.take::<[u8; 20]>(), None);
+        assert_eq!((*spare.take::<[u8; 20]>(), *spare.take::<[u8; 20]>()), ([20; 20], [0; 20]));
     }
 
     #[test]

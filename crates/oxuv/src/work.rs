@@ -100,34 +100,71 @@ impl Pool {
 }
 
 /// A closure for another thread, and then its result. A panic is a result, too.
-enum Work<F, T> {
-    Waiting(F),
-    Done(std::thread::Result<T>),
-    /// While it runs.
-    Running,
+struct Work<F, T> {
+    work: Option<F>,
+    result: Option<std::thread::Result<T>>,
+}
+
+impl<F, T> Default for Work<F, T> {
+    fn default() -> Self {
+        Work { work: None, result: None }
+    }
 }
 
 impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Job for Work<F, T> {
     fn run(&mut self) {
-        if let Work::Waiting(work) = std::mem::replace(self, Work::Running) {
+        if let Some(work) = self.work.take() {
             // Whatever the closure owns is gone with it, so nobody sees what it has left half done.
-            *self = Work::Done(catch_unwind(AssertUnwindSafe(work)));
+            self.result = Some(catch_unwind(AssertUnwindSafe(work)));
         }
     }
 }
 
-/// What hears of a job that has come back. Its box is kept for another.
+impl<F, T> Work<F, T> {
+    /// What the closure has returned. Nothing is left of it, nor of the closure.
+    #[inline]
+    fn found(&mut self) -> Result<T, NotDone> {
+        match self.result.take() {
+            Some(result) => result.map_err(NotDone::Panicked),
+            None => {
+                self.work = None;
+                Err(NotDone::Canceled)
+            }
+        }
+    }
+}
+
+/// What hears of a job that has come back.
 pub(crate) trait Answer {
     fn answer(self: Box<Self>, lp: &LoopRef, job: Option<Box<dyn Job>>);
 }
 
-impl<C: FnOnce(&LoopRef, Option<Box<dyn Job>>) + 'static> Answer for Option<C> {
+/// Who hears of a job, in a box that is kept for the next one of its type. The job's own box is kept in it.
+struct Asker<J, H> {
+    /// What finds the answer in the job, and what is told that.
+    hearer: Option<H>,
+    job: Option<Box<J>>,
+}
+
+impl<J, H> Default for Asker<J, H> {
+    fn default() -> Self {
+        Asker { hearer: None, job: None }
+    }
+}
+
+impl<J, T, F, C> Answer for Asker<J, (F, C)>
+where
+    J: Job,
+    F: FnOnce(Option<&mut J>) -> T + 'static,
+    C: FnOnce(&LoopRef, T) + 'static,
+{
     fn answer(mut self: Box<Self>, lp: &LoopRef, job: Option<Box<dyn Job>>) {
-        let callback = self.take();
-        lp.0.spare_answer.keep(self);
-        if let Some(callback) = callback {
-            callback(lp, job);
-        }
+        let Some((find, done)) = self.hearer.take() else { return };
+        let job = job.map(|job| -> Box<dyn Any> { job });
+        self.job = job.and_then(|job| job.downcast().ok());
+        let found = find(self.job.as_deref_mut());
+        lp.0.spare_askers.keep(self);
+        done(lp, found);
     }
 }
 
@@ -197,23 +234,25 @@ impl LoopRef {
         work: F,
         callback: impl FnOnce(&LoopRef, Result<T, NotDone>) + 'static,
     ) -> Result<Request> {
-        let job = self.0.spare_job.fill(Work::Waiting(work));
-        self.submit_job(lane, job, move |lp, job| callback(lp, result::<F, T>(lp, job)))
+        let found = |job: Option<&mut Work<F, T>>| job.map_or(Err(NotDone::Canceled), Work::found);
+        self.submit_job(lane, |job| job.work = Some(work), found, callback)
     }
 
-    /// Submits a job; `on_done` gets it back, unless it was lost.
+    /// Submits a job that `set_up` was given, as it was made or left by `find`. That gets it back, unless it was lost, and `done`
+    /// hears of what is found.
     #[track_caller]
-    pub(crate) fn submit_job<J: Job>(
+    pub(crate) fn submit_job<J: Job + Default, T: 'static>(
         &self,
         lane: Lane,
-        job: Box<J>,
-        on_done: impl FnOnce(&LoopRef, Option<Box<J>>) + 'static,
+        set_up: impl FnOnce(&mut J),
+        find: impl FnOnce(Option<&mut J>) -> T + 'static,
+        done: impl FnOnce(&LoopRef, T) + 'static,
     ) -> Result<Request> {
-        let on_done = move |lp: &LoopRef, job: Option<Box<dyn Job>>| {
-            let job = job.map(|job| -> Box<dyn Any> { job });
-            on_done(lp, job.and_then(|job| job.downcast().ok()));
-        };
-        self.submit_boxed(lane, job, self.0.spare_answer.fill(Some(on_done)))
+        let mut asker: Box<Asker<J, _>> = self.0.spare_askers.take();
+        let mut job = asker.job.take().unwrap_or_default();
+        set_up(&mut job);
+        asker.hearer = Some((find, done));
+        self.submit_boxed(lane, job, asker)
     }
 
     #[track_caller]
@@ -231,17 +270,5 @@ impl LoopRef {
         let (ticket, number, now) = submitted.map_err(|(error, _)| error)?;
         self.0.callbacks.submitted.set(number as usize, place, now);
         Ok(Request { owner: self.clone(), ticket })
-    }
-}
-
-/// What the closure in a job has returned.
-fn result<F: 'static, T: 'static>(lp: &LoopRef, job: Option<Box<Work<F, T>>>) -> Result<T, NotDone> {
-    let Some(mut job) = job else { return Err(NotDone::Canceled) };
-    let work = std::mem::replace(&mut *job, Work::Running);
-    lp.0.spare_job.keep(job);
-    match work {
-        Work::Done(Ok(result)) => Ok(result),
-        Work::Done(Err(payload)) => Err(NotDone::Panicked(payload)),
-        Work::Waiting(_) | Work::Running => Err(NotDone::Canceled),
     }
 }

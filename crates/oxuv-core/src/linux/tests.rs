@@ -1,7 +1,8 @@
 //! When a wait of no time is left out.
 
 use super::*;
-use crate::kernel::Kernel;
+use crate::Lane;
+use crate::kernel::{Kernel, Readiness, Watching};
 
 /// A kernel that nothing reaches yet.
 fn unreached() -> Linux {

@@ -98,7 +98,9 @@ impl Line {
     }
 }
 
+/// A cache line of its own: while a thread takes one, the loop is at the next.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Entry<T> {
     generation: u32,
     /// The neighbours in the lane; `next` also links the free entries.

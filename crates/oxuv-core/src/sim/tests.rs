@@ -1,11 +1,14 @@
 //! The contract of a kernel, line by line, and what the tests of programs rely on.
 
 use std::any::Any;
+use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::*;
-use crate::kernel::{Call, Operation, WAKE};
-use oxuv_os::Errno;
+use crate::Lane;
+use crate::kernel::{BindFlags, Call, Finished, Job, Kernel, Operation, Ready, Room, WAKE};
+use oxuv_os::tty::WindowSize;
+use oxuv_os::{Errno, Result};
 
 const EDEADLK: Errno = Errno::from_raw(35);
 const EISCONN: Errno = Errno::from_raw(106);

@@ -41,7 +41,7 @@ impl Machine<'_> {
         let command = Command {
             file: c"program",
             args: none,
-            env: none,
+            env: Some(none),
             directory: None,
             user: None,
             group: None,

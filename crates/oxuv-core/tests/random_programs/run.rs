@@ -278,8 +278,7 @@ impl<'a> Machine<'a> {
         self.end_one_shot();
         self.outside.borrow_mut().turns = self.core.turns();
         let was_in_timers = self.model.is_in_timers(self.core.turns());
-        // A front may ask for this first; here it does in every other turn.
-        let read = if self.core.turns().is_multiple_of(2) { self.core.next_to_read(self.core.run()) } else { None };
+        let read = if self.core.turns().is_multiple_of(2) { self.next_to_read() } else { None };
         let event = read.map(|(key, user)| Event::NeedBuffer { key, user }).or_else(|| self.core.next());
         self.check_notes()?;
         self.check_observer(event.as_ref())?;
@@ -290,6 +289,12 @@ impl<'a> Machine<'a> {
             ensure!(self.has_jumps(), "timers go by the time {time} at {clock}");
         }
         Ok(event)
+    }
+
+    /// A front may ask for this first; here it does in every other turn.
+    fn next_to_read(&mut self) -> Option<(Key, u64)> {
+        let run = self.core.run();
+        self.core.next_to_read(run).or_else(|| self.core.next_to_read_on(run))
     }
 
     /// The clock may jump or leap.

@@ -9,18 +9,16 @@ use super::Metadata;
 use crate::{Errno, LoopRef, Request, Result};
 
 /// A call, and then what it has found.
+#[derive(Default)]
 struct FileJob {
     /// `None` while a ring has it.
     call: Option<Call>,
     answer: Option<Result<Answer>>,
 }
 
-/// Takes what is to be told out of what was found and of what the call has.
-pub(super) type Find<T> = fn(&mut Answer, &mut Call) -> T;
-
 impl FileJob {
     /// What was found. Nothing is left of it, nor of the call.
-    fn found<T>(&mut self, find: Find<T>) -> Result<T> {
+    fn found<T>(&mut self, find: impl FnOnce(&mut Answer, &mut Call) -> T) -> Result<T> {
         let found = match (&mut self.call, &mut self.answer) {
             (Some(call), Some(Ok(answer))) => Ok(find(answer, call)),
             (Some(_), Some(Err(error))) => Err(*error),
@@ -68,33 +66,16 @@ impl Job for FileJob {
     }
 }
 
-/// Submits a call. `find` says what `done` hears of what it has found.
+/// Submits a call. `find` takes what `done` hears out of what was found and of what the call has.
 #[track_caller]
 pub(super) fn call<T: 'static>(
     owner: &LoopRef,
     call: Call,
-    find: Find<T>,
+    find: impl FnOnce(&mut Answer, &mut Call) -> T + 'static,
     done: impl FnOnce(&LoopRef, Result<T>) + 'static,
 ) -> Result<Request> {
-    let on_done = move |owner: &LoopRef, job: Option<Box<FileJob>>| {
-        let found = match job {
-            Some(mut job) => {
-                let found = job.found(find);
-                owner.0.spare_job.keep(job);
-                found
-            }
-            None => Err(Errno::ECANCELED),
-        };
-        done(owner, found);
-    };
-    let job = match owner.0.spare_job.take::<FileJob>() {
-        Some(mut job) => {
-            job.call = Some(call);
-            job
-        }
-        None => Box::new(FileJob { call: Some(call), answer: None }),
-    };
-    owner.submit_job(Lane::FastIo, job, on_done)
+    let found = |job: Option<&mut FileJob>| job.map_or(Err(Errno::ECANCELED), |job| job.found(find));
+    owner.submit_job(Lane::FastIo, |job| job.call = Some(call), found, done)
 }
 
 /// Nothing is to be known.

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use oxuv_core::fs as system;
-use oxuv_core::kernel::{Bytes, Call};
+use oxuv_core::kernel::{Answer, Bytes, Call};
 
-use super::call::{self, Find, call};
+use super::call::{self, call};
 use super::{Metadata, NewTime, ask, c_path};
 use crate::{Errno, LoopRef, Request, Result};
 
@@ -353,7 +353,7 @@ impl File {
     fn call<T: 'static>(
         &self,
         what: Call,
-        find: Find<T>,
+        find: impl FnOnce(&mut Answer, &mut Call) -> T + 'static,
         done: impl FnOnce(&File, Result<T>) + 'static,
     ) -> Result<Request> {
         let file = self.clone();
