@@ -140,8 +140,8 @@ impl Heap {
         sorted.iter().for_each(|entry| self.positions[entry.timer as usize] = ABSENT);
         left.iter().zip(0..).for_each(|(entry, place)| self.positions[entry.timer as usize] = place);
         self.sorted = sorted.len();
-        for place in (0..self.len().div_ceil(CHILDREN)).rev() {
-            self.sink(place, self.entries[place]);
+        for place in (0..left.len().div_ceil(CHILDREN)).rev() {
+            sink(left, &mut self.positions, place, left[place]);
         }
     }
 
@@ -175,33 +175,43 @@ impl Heap {
     }
 
     /// Puts `entry` at `place` or below it.
-    fn sink(&mut self, mut place: usize, entry: Entry) {
-        let len = self.len();
-        loop {
-            let first = place * CHILDREN + 1;
-            let children = self.entries[..len].get(first..).unwrap_or_default();
-            let mut least: Option<(usize, Entry)> = None;
-            for (nth, child) in children.iter().take(CHILDREN).enumerate() {
-                if least.is_none_or(|(_, so_far)| child.is_before(&so_far)) {
-                    least = Some((first + nth, *child));
-                }
-            }
-            match least {
-                Some((child, least)) if least.is_before(&entry) => {
-                    self.put(place, least);
-                    place = child;
-                }
-                _ => break,
-            }
-        }
-        self.put(place, entry);
+    fn sink(&mut self, place: usize, entry: Entry) {
+        sink(&mut self.entries, &mut self.positions, place, entry);
     }
 
     #[inline]
     fn put(&mut self, place: usize, entry: Entry) {
-        self.entries[place] = entry;
-        self.positions[entry.timer as usize] = place as u32;
+        put(&mut self.entries, &mut self.positions, place, entry);
     }
+}
+
+/// As [`Heap::sink`], in these entries.
+#[inline]
+fn sink(entries: &mut [Entry], positions: &mut [u32], mut place: usize, entry: Entry) {
+    loop {
+        let first = place * CHILDREN + 1;
+        let children = entries.get(first..).unwrap_or_default();
+        let mut least: Option<(usize, Entry)> = None;
+        for (nth, child) in children.iter().take(CHILDREN).enumerate() {
+            if least.is_none_or(|(_, so_far)| child.is_before(&so_far)) {
+                least = Some((first + nth, *child));
+            }
+        }
+        match least {
+            Some((child, least)) if least.is_before(&entry) => {
+                put(entries, positions, place, least);
+                place = child;
+            }
+            _ => break,
+        }
+    }
+    put(entries, positions, place, entry);
+}
+
+#[inline]
+fn put(entries: &mut [Entry], positions: &mut [u32], place: usize, entry: Entry) {
+    entries[place] = entry;
+    positions[entry.timer as usize] = place as u32;
 }
 
 #[cfg(test)]
