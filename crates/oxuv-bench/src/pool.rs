@@ -121,8 +121,8 @@ fn stat(lp: &LoopRef, shared: &Rc<Shared>, room: Vec<u8>) -> Result<()> {
 
 fn read(lp: &LoopRef, shared: &Rc<Shared>, room: Vec<u8>) -> Result<()> {
     let offset = shared.below(LARGE_SIZE / PIECE) * PIECE;
+    let file = shared.file.as_ref().expect("this workload has it open");
     let (shared, lp) = (Rc::clone(shared), lp.clone());
-    let file = shared.file.clone().expect("this workload has it open");
     let done = move |_: &File, bytes: Result<Vec<u8>>| {
         let bytes = bytes.expect(WELL);
         assert_eq!(bytes.len(), PIECE);

@@ -78,6 +78,9 @@ fn callbacks(kind: &str) -> &'static [&'static str] {
 /// libuv, so there is one handle of the kind.
 const NESTING: [&str; 2] = ["idle", "poll"];
 
+/// Kinds that a loop learns of by a wake-up.
+const WOKEN: [&str; 4] = ["async", JOB, FILE, "fs_poll"];
+
 /// A handle that does something, and where.
 #[derive(Clone, Copy)]
 struct Own<'a> {
@@ -123,7 +126,7 @@ pub(crate) fn program(seed: u64) -> Program {
     }
     if few.contains(&"signal") {
         // They wake libuv's loop by another descriptor than these, and ours by the same.
-        few.retain(|kind| !["async", JOB, FILE, "fs_poll"].contains(kind));
+        few.retain(|kind| !WOKEN.contains(kind));
     }
     if random.chance(50) {
         return Draw { random, handles: vec![(NAMES[0], FILE)], is_harsh: false, has_second: false, last_job: 0 }
@@ -164,7 +167,10 @@ impl<'a> Draw<'a> {
         for &(name, kind) in &handles {
             for callback in callbacks(kind) {
                 let is_alone = handles.iter().filter(|(_, other)| *other == kind).count() == 1;
-                let own = Own { name, kind, nests: callback.is_empty() && is_alone && NESTING.contains(&kind) };
+                // A wake-up in the outer run's batch waits for that in libuv.
+                let has_wake_ups = kind == "poll" && handles.iter().any(|(_, other)| WOKEN.contains(other));
+                let nests = callback.is_empty() && is_alone && !has_wake_ups && NESTING.contains(&kind);
+                let own = Own { name, kind, nests };
                 for nth in 1..=self.random.below(3) {
                     let mut steps = Vec::new();
                     if *callback == " connection" && self.random.chance(800) {

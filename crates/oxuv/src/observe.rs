@@ -230,14 +230,15 @@ impl Places {
     #[inline]
     pub(crate) fn set(&self, index: usize, location: Site, at: u64) {
         let mut kept = self.0.borrow_mut();
+        let kept = &mut *kept;
         // The usual case: nobody has said anything, now or when the number was last used.
-        match &mut *kept {
-            Kept { places, said: None }
-                if matches!(places.get(index), Some(Some(Place { origin: Origin::Location(_), .. }))) =>
-            {
-                places[index] = Some(Place { origin: Origin::Location(site_of(location)), at });
-            }
-            kept => kept.set(index, location, at),
+        if let (None, Some(Some(place))) = (&kept.said, kept.places.get_mut(index))
+            && let Origin::Location(site) = &mut place.origin
+        {
+            *site = site_of(location);
+            place.at = at;
+        } else {
+            kept.set(index, location, at);
         }
     }
 

@@ -303,7 +303,8 @@ impl Command {
         self
     }
 
-    /// Makes the child. When this returns, its program runs. `on_exit` is called once, when it has ended: with ECHILD when
+    /// Makes the child. When this returns, its program runs, with our environment as it is unless changes were asked for: nobody may change
+    /// ours meanwhile, as [`std::env::set_var`] says. `on_exit` is called once, when it has ended: with ECHILD when
     /// nobody knows how: somebody else has waited for it, or SIGCHLD is ignored, and the kernel does not keep it, as it does
     /// from Linux 6.15 on. Phase: poll, after all that was ready to be read
     /// with it. Can be called again, but for the pipes.

@@ -99,7 +99,9 @@ impl Pool {
     }
 }
 
-/// A closure for another thread, and then its result. A panic is a result, too.
+/// A closure for another thread, and then its result. A panic is a result, too. It shares no cache line with what the loop is at
+/// meanwhile.
+#[repr(align(64))]
 struct Work<F, T> {
     work: Option<F>,
     result: Option<std::thread::Result<T>>,

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum place {
-  NOWHERE, TIMER, IDLE, PREPARE, CHECK_, CONNECTION, ALLOC, READ, END, WRITE, SHUTDOWN, CLOSE, PLACES
+  NOWHERE, TIMER, IDLE, PREPARE, CHECK_, CONNECTION, ALLOC, READ, END, WRITE, SHUTDOWN, SENT, CLOSE, PLACES
 };
 
 static void leave(enum place from);
@@ -188,6 +188,36 @@ static void a_connection(void) {
 
 static int leaves_the_outer;
 
+/* Datagrams. */
+
+static uv_udp_send_t sends[EACH];
+static int sends_done;
+
+static void sent_and_leave(uv_udp_send_t* req, int status) {
+  CHECK(status == 0 && req == &sends[sends_done]);
+  sends_done++;
+  leave(SENT);
+}
+
+static void datagrams(void) {
+  static uv_udp_t udp;
+  static char byte;
+  struct sockaddr_in self;
+  int i, size = sizeof(self);
+  uv_buf_t buf = uv_buf_init(&byte, 1);
+  CHECK(uv_ip4_addr("127.0.0.1", 0, &self) == 0 && uv_udp_init(&loop, &udp) == 0);
+  CHECK(uv_udp_bind(&udp, (const struct sockaddr*) &self, 0) == 0);
+  CHECK(uv_udp_getsockname(&udp, (struct sockaddr*) &self, &size) == 0);
+  for (i = 0; i < EACH; i++) {
+    CHECK(uv_udp_send(&sends[i], &udp, &buf, 1, (const struct sockaddr*) &self, sent_and_leave) == 0);
+  }
+  /* All are sent; what is to be told is told by one run after the other. */
+  for (i = 0; i < EACH; i++) CHECK(run(&loop, UV_RUN_NOWAIT) == SENT && sends_done == i + 1);
+  CHECK(run(&loop, UV_RUN_NOWAIT) == NOWHERE);
+  uv_close((uv_handle_t*) &udp, NULL);
+  run_to_the_end();
+}
+
 static void inner_idle(uv_idle_t* idle) { idle_and_leave(idle); }
 
 /* Runs the loop in its callback; what leaves that run is caught here, or ends both. */
@@ -258,6 +288,7 @@ int main(void) {
   CHECK(uv_loop_init(&loop) == 0);
   every_phase();
   a_connection();
+  datagrams();
   nested_runs();
   the_outer_run_keeps_its_mode();
   CHECK(uv_loop_close(&loop) == 0);

@@ -70,6 +70,18 @@ static void sockets_of_ipv6(void) {
   run_dry();
 }
 
+static void opened_sockets_are_shared_if_that_is_asked_for(void) {
+  const unsigned flags[] = {0, UV_UDP_REUSEADDR};
+  int i;
+  for (i = 0; i < 2; i++) {
+    uv_udp_t* udp = new_udp(AF_UNSPEC);
+    CHECK(uv_udp_open_ex(udp, socket(AF_INET, SOCK_DGRAM, 0), flags[i]) == 0);
+    CHECK(option(udp, SOL_SOCKET, SO_REUSEADDR) == i);
+    close_udp(udp);
+  }
+  run_dry();
+}
+
 static void misuse_of_groups(void) {
   struct sockaddr_in address;
   uv_udp_t* udp = new_bound(AF_UNSPEC, &address);
@@ -127,6 +139,7 @@ int main(void) {
   without_a_socket();
   numbers_reach_the_socket();
   sockets_of_ipv6();
+  opened_sockets_are_shared_if_that_is_asked_for();
   misuse_of_groups();
   members_hear();
   CHECK(uv_loop_close(&loop) == 0);

@@ -121,6 +121,24 @@ static void those_that_are_done_or_closed(void) {
   close(other);
 }
 
+static int results[2];
+
+static void close_when_failed(uv_write_t* req, int status) {
+  results[req - reqs] = status;
+  if (req == &reqs[0]) close_tcp((uv_tcp_t*) req->handle);
+}
+
+/* A failure ends one write: the next one is not tried before that is told. */
+static void one_behind_a_failed_one(void) {
+  int other, i;
+  uv_tcp_t* tcp = new_pair(&other);
+  uv_buf_t buf = uv_buf_init(bytes, sizeof(bytes));
+  for (i = 0; i < 2; i++) CHECK(uv_write(&reqs[i], (uv_stream_t*) tcp, &buf, 1, close_when_failed) == 0);
+  close(other);
+  run_dry();
+  CHECK(results[0] == UV_EPIPE && results[1] == UV_ECANCELED);
+}
+
 #ifndef ON_LIBUV
 static void on_connect(uv_connect_t* req, int status) {
   (void) req;
@@ -159,10 +177,12 @@ static void while_connecting(void) {
 #endif
 
 int main(void) {
+  signal(SIGPIPE, SIG_IGN);
   CHECK(uv_loop_init(&loop) == 0);
   those_that_are_queued();
   one_that_is_half_sent();
   those_that_are_done_or_closed();
+  one_behind_a_failed_one();
 #ifndef ON_LIBUV
   while_connecting();
 #endif

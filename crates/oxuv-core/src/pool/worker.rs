@@ -47,6 +47,7 @@ impl<J> HasLane for Task<J> {
 
 /// The threads of one process, and the jobs that wait for them.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Crew<J> {
     state: Mutex<State<J>>,
     /// A job is there that a thread may run, or the threads are to end.
@@ -57,18 +58,10 @@ pub(crate) struct Crew<J> {
     ended: Condvar,
 }
 
+/// Who has the lock has the cache lines as well, so what each job needs lies together, in front.
 #[derive(Debug)]
+#[repr(C)]
 struct State<J> {
-    queue: Queue<Task<J>>,
-    desks: Desks<J>,
-    /// Those to be joined.
-    threads: Vec<Thread>,
-    /// How many there are, those included that are being joined.
-    count: usize,
-    /// How many of these have ended.
-    gone: usize,
-    /// Threads that wait.
-    idle: usize,
     /// A thread has nothing to do, but lingers.
     lingers: bool,
     /// One of them was woken and has not come yet: that is enough, it wakes the next one if there is need of it.
@@ -79,8 +72,18 @@ struct State<J> {
     has_orphans: bool,
     /// The lanes of which a job may begin.
     open: Lanes,
+    /// Threads that wait.
+    idle: usize,
+    /// Those to be joined.
+    threads: Vec<Thread>,
+    queue: Queue<Task<J>>,
+    desks: Desks<J>,
     /// What has been done in each lane; what waits and runs is known from the queue.
     lanes: [LaneMetrics; 3],
+    /// How many threads there are, those included that are being joined.
+    count: usize,
+    /// How many of these have ended.
+    gone: usize,
 }
 
 impl<J: Job> State<J> {

@@ -366,8 +366,13 @@ impl<T> Slot<T> {
     /// What a completion means. `None` if the operation is to go on.
     #[inline]
     fn judge(&mut self, result: Result<usize>) -> Option<Outcome> {
-        match (&self.operation, result) {
-            (Operation { what: What::Read(_), call: None, .. }, Ok(_)) => Some(Outcome::Answer(result)),
+        match (&mut self.operation, result) {
+            (Operation { what: What::Read(_), call, .. }, Ok(count)) => {
+                if let Some(call) = call {
+                    call.moved(count);
+                }
+                Some(Outcome::Answer(result))
+            }
             _ => self.judge_otherwise(result),
         }
     }
@@ -402,7 +407,6 @@ impl<T> Slot<T> {
             }
             // Closed in any case, as by the call.
             (What::Close { .. }, Ok(_) | Err(Errno::EINTR | Errno::EINPROGRESS)) => Ok(0),
-            (What::Read(_), Ok(count)) => Ok(count),
             (What::Write(transfer), Ok(count)) => {
                 transfer.moved += count;
                 if count > 0 && transfer.moved < transfer.total() {
