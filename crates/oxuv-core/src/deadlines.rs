@@ -1,5 +1,7 @@
 //! Times that a front has others wait for, in a heap such as the timers have: many of them under one timer.
 
+use std::collections::VecDeque;
+
 use oxuv_os::Result;
 
 use crate::heap::Entry;
@@ -83,11 +85,13 @@ impl<T: Default> Deadlines<T> {
         self.0.first().map(|first| (first.timer, first.due))
     }
 
-    /// Takes the value of the first, if it is due at `time`: it keeps its number, and waits no more.
+    /// Takes the values of all that are due at `time`, in their order: these keep their numbers, and wait no more.
     #[inline]
-    pub fn take_due(&mut self, time: u64) -> Option<T> {
-        let number = self.0.pop_due(time)?;
-        Some(std::mem::take(&mut self.0.timers[number].value))
+    pub fn take_due(&mut self, time: u64, due: &mut VecDeque<T>) {
+        let mut pass = self.0.begin_pass(time);
+        while let Some(number) = self.0.next_due(&mut pass) {
+            due.push_back(std::mem::take(&mut self.0.timers[number].value));
+        }
     }
 }
 
@@ -96,7 +100,9 @@ mod tests {
     use super::*;
 
     fn due<T: Default>(deadlines: &mut Deadlines<T>, time: u64) -> Vec<T> {
-        std::iter::from_fn(|| deadlines.take_due(time)).collect()
+        let mut taken = VecDeque::new();
+        deadlines.take_due(time, &mut taken);
+        taken.into()
     }
 
     #[test]

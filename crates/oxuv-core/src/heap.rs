@@ -3,6 +3,8 @@
 //! An entry may be older than what its timer wants by now: a timer that is put off keeps its entry, which is put right
 //! when it comes to the front and somebody asks; [`TimerQueue`](crate::timer_queue::TimerQueue) sees to that.
 
+use std::cmp::Reverse;
+
 use oxuv_os::Result;
 
 /// When a timer is due, and who comes first among those due at the same time.
@@ -25,6 +27,12 @@ impl Entry {
         // Start ids wrap: the earlier is the one from which the other lies less than half the circle ahead.
         (self.start_id.wrapping_sub(other.start_id) as i32) < 0
     }
+
+    /// The place in the order as a number, if the next start has this one.
+    #[inline]
+    fn rank(&self, next_start_id: u32) -> u128 {
+        u128::from(self.due) << 32 | u128::from(self.start_id.wrapping_sub(next_start_id))
+    }
 }
 
 const CHILDREN: usize = 4;
@@ -36,6 +44,8 @@ pub(crate) struct Heap {
     /// For each timer its place in `entries`, or [`ABSENT`]. Apart from the timers themselves, so that moving an entry
     /// touches nothing but this and the entries.
     positions: Vec<u32>,
+    /// So many at the end of `entries` are in the heap no more: taken out together, the first of them last.
+    sorted: usize,
 }
 
 impl Heap {
@@ -55,6 +65,11 @@ impl Heap {
     }
 
     #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len() - self.sorted
+    }
+
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -68,6 +83,7 @@ impl Heap {
     #[inline]
     pub(crate) fn insert(&mut self, entry: Entry) {
         debug_assert_eq!(self.positions[entry.timer as usize], ABSENT);
+        debug_assert_eq!(self.sorted, 0);
         self.entries.push(entry);
         self.rise(self.entries.len() - 1, entry);
     }
@@ -87,6 +103,7 @@ impl Heap {
         if place == ABSENT {
             return;
         }
+        debug_assert_eq!(self.sorted, 0);
         self.positions[timer as usize] = ABSENT;
         let Some(last) = self.entries.pop() else { return };
         if place as usize == self.entries.len() {
@@ -94,6 +111,45 @@ impl Heap {
         }
         // The last entry fills the hole, and goes from there to where it belongs.
         self.place(place as usize, last);
+    }
+
+    /// Takes out all that are due at `time`, for [`Heap::pop_sorted`], if they are a good part of all: to sort them costs less than to
+    /// take out one after the other, and the rest is made a heap anew. Until all of them are popped, nothing else is done to this.
+    ///
+    /// `wanted` tells what entry a timer should have.
+    #[inline(never)]
+    pub(crate) fn sort_due(&mut self, time: u64, next_start_id: u32, wanted: impl Fn(u32) -> Entry) {
+        let due = self.entries.iter().filter(|entry| entry.due <= time).count();
+        if due < self.entries.len() / 8 {
+            return;
+        }
+        let mut left = 0;
+        for at in 0..self.entries.len() {
+            let mut entry = self.entries[at];
+            if entry.due <= time {
+                entry = wanted(entry.timer);
+                self.entries[at] = entry;
+            }
+            if entry.due > time {
+                self.entries.swap(left, at);
+                left += 1;
+            }
+        }
+        let (left, sorted) = self.entries.split_at_mut(left);
+        sorted.sort_unstable_by_key(|entry| Reverse(entry.rank(next_start_id)));
+        sorted.iter().for_each(|entry| self.positions[entry.timer as usize] = ABSENT);
+        left.iter().zip(0..).for_each(|(entry, place)| self.positions[entry.timer as usize] = place);
+        self.sorted = sorted.len();
+        for place in (0..left.len().div_ceil(CHILDREN)).rev() {
+            sink(left, &mut self.positions, place, left[place]);
+        }
+    }
+
+    /// The next of those that [`Heap::sort_due`] has taken out: its timer.
+    #[inline]
+    pub(crate) fn pop_sorted(&mut self) -> Option<u32> {
+        self.sorted = self.sorted.checked_sub(1)?;
+        self.entries.pop().map(|entry| entry.timer)
     }
 
     /// Puts `entry` at `place`, above it or below it.
@@ -119,32 +175,43 @@ impl Heap {
     }
 
     /// Puts `entry` at `place` or below it.
-    fn sink(&mut self, mut place: usize, entry: Entry) {
-        loop {
-            let first = place * CHILDREN + 1;
-            let children = self.entries.get(first..).unwrap_or_default();
-            let mut least: Option<(usize, Entry)> = None;
-            for (nth, child) in children.iter().take(CHILDREN).enumerate() {
-                if least.is_none_or(|(_, so_far)| child.is_before(&so_far)) {
-                    least = Some((first + nth, *child));
-                }
-            }
-            match least {
-                Some((child, least)) if least.is_before(&entry) => {
-                    self.put(place, least);
-                    place = child;
-                }
-                _ => break,
-            }
-        }
-        self.put(place, entry);
+    fn sink(&mut self, place: usize, entry: Entry) {
+        sink(&mut self.entries, &mut self.positions, place, entry);
     }
 
     #[inline]
     fn put(&mut self, place: usize, entry: Entry) {
-        self.entries[place] = entry;
-        self.positions[entry.timer as usize] = place as u32;
+        put(&mut self.entries, &mut self.positions, place, entry);
     }
+}
+
+/// As [`Heap::sink`], in these entries.
+#[inline]
+fn sink(entries: &mut [Entry], positions: &mut [u32], mut place: usize, entry: Entry) {
+    loop {
+        let first = place * CHILDREN + 1;
+        let children = entries.get(first..).unwrap_or_default();
+        let mut least: Option<(usize, Entry)> = None;
+        for (nth, child) in children.iter().take(CHILDREN).enumerate() {
+            if least.is_none_or(|(_, so_far)| child.is_before(&so_far)) {
+                least = Some((first + nth, *child));
+            }
+        }
+        match least {
+            Some((child, least)) if least.is_before(&entry) => {
+                put(entries, positions, place, least);
+                place = child;
+            }
+            _ => break,
+        }
+    }
+    put(entries, positions, place, entry);
+}
+
+#[inline]
+fn put(entries: &mut [Entry], positions: &mut [u32], place: usize, entry: Entry) {
+    entries[place] = entry;
+    positions[entry.timer as usize] = place as u32;
 }
 
 #[cfg(test)]

@@ -188,7 +188,8 @@ impl<K: Kernel, U: Copy + Default, B: Buffers> Core<K, U, B> {
 
     #[inline(never)]
     fn collect_due_timers(&mut self) {
-        while let Some(timer) = self.timers.pop_due(self.now) {
+        let mut pass = self.timers.begin_pass(self.now);
+        while let Some(timer) = self.timers.next_due(&mut pass) {
             let index = self.timers.timers[timer].slot;
             if self.slots[index].kind == Kind::Timer {
                 self.set_inactive(index);

@@ -2,9 +2,7 @@
 //!
 //! A task that was woken stands in a queue. The queue is worked off twice a turn, by handles of the loop's own that nobody else
 //! sees: in the prepare phase, right before the loop waits (for those that timers have woken), and in the check phase (for those
-//! that events have woken). The handle of the phase that comes next is started when the queue is no longer empty, and stopped when that
-//! phase comes in vain: turns without tasks cost nothing, and those with some not a start and a stop each. Each time at most
-//! [`BUDGET`] tasks are polled. As long as there are more, the loop does not wait.
+//! that events have woken); see [`Phases`]. Each time at most [`BUDGET`] tasks are polled. As long as there are more, the loop does not wait.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -18,16 +16,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, RawWakerVTable, Waker, ready};
 
-use oxuv_core::{Ahead, Key};
+use oxuv_core::Key;
 use pin_project_lite::pin_project;
 use slab::Slab;
 
 use super::here::{Site, made_at};
 use super::join::{Fail, Join, JoinError, JoinHandle};
+use super::phases::Phases;
 use super::wakeup::{Bell, Id, MAIN, Wakeup};
-use crate::loop_::{Core, Inner};
+use crate::loop_::Inner;
 use crate::observe::{CallbackKind, FileAndLine, Unfinished};
-use crate::{Async, Check, Handle, LoopRef, Prepare, Result};
+use crate::{LoopRef, Result};
 
 /// So many tasks are polled in a row, twice a turn: as many as one wait wakes. Were they fewer, the rest would stand in the queue during
 /// the next look for events, with interest that nobody has asked for anew, and each that is ready again would cost a system call.
@@ -106,56 +105,6 @@ impl Default for Current {
     }
 }
 
-/// The loop's own handles for its tasks: made with the first.
-struct Handles {
-    prepare: Prepare,
-    check: Check,
-    bell: Async,
-}
-
-/// A phase in which tasks run: that of a handle of the loop's own.
-#[derive(Default)]
-struct Phase {
-    key: Cell<Key>,
-    standing: Cell<Standing>,
-}
-
-#[derive(Clone, Copy, PartialEq, Default)]
-enum Standing {
-    #[default]
-    Stopped,
-    Started,
-    /// A handle of the user's was started after it, and would come before it.
-    Overtaken,
-}
-
-impl Phase {
-    /// The newest comes first: it is what it would be if it were started each time that it is needed.
-    #[inline]
-    fn start(&self, core: &mut Core) -> Result<()> {
-        let key = self.key.get();
-        match self.standing.get() {
-            Standing::Started => return Ok(()),
-            Standing::Overtaken => core.watcher_stop(key)?,
-            Standing::Stopped => {}
-        }
-        core.watcher_start(key)?;
-        self.standing.set(Standing::Started);
-        Ok(())
-    }
-
-    fn stop(&self, core: &mut Core) -> Result<()> {
-        self.standing.set(Standing::Stopped);
-        core.watcher_stop(self.key.get())
-    }
-
-    fn overtake(&self) {
-        if self.standing.get() == Standing::Started {
-            self.standing.set(Standing::Overtaken);
-        }
-    }
-}
-
 #[derive(Default)]
 pub(crate) struct Tasks {
     slab: RefCell<Slab<Task>>,
@@ -164,9 +113,7 @@ pub(crate) struct Tasks {
     /// How many there have been: each has a number, so that a place's task is not taken for the one before.
     count: Cell<u32>,
     bell: Arc<Bell>,
-    handles: RefCell<Option<Handles>>,
-    prepare: Phase,
-    check: Phase,
+    phases: Phases,
     /// What keeps the loop running: unfinished tasks, and what it blocks on.
     live: Cell<usize>,
     /// How many operations the task that runs may still do; `None` when none runs.
@@ -216,29 +163,14 @@ impl Tasks {
         queue.push_back(id);
         drop(queue);
         if is_first && !self.is_running.get() {
-            self.have_it_worked_off(inner);
+            self.phases.start_next(inner);
         }
-    }
-
-    /// The queue is not empty any more, and nobody is at work on it: that is for the phase which comes next.
-    #[inline(never)]
-    fn have_it_worked_off(&self, inner: &Inner) {
-        // This fails only for a loop that is gone, or has had no task yet.
-        let _ = inner.with(|core| match core.ahead() {
-            Ahead::Prepare => self.prepare.start(core),
-            Ahead::Check => self.check.start(core),
-            Ahead::Wait => {
-                core.skip_wait();
-                self.check.start(core)
-            }
-        });
     }
 
     /// A prepare or check handle of the user's was started.
     #[inline]
     pub(crate) fn overtake(&self) {
-        self.prepare.overtake();
-        self.check.overtake();
+        self.phases.overtake();
     }
 
     /// True if a task is to run.
@@ -283,7 +215,7 @@ impl Tasks {
     /// Keeps the loop running until [`Tasks::release`].
     pub(super) fn hold(&self, lp: &LoopRef) -> Result<()> {
         if self.live.get() == 0 {
-            self.start(lp)?;
+            self.phases.hold(lp, &self.bell)?;
         }
         self.live.set(self.live.get() + 1);
         Ok(())
@@ -291,38 +223,21 @@ impl Tasks {
 
     pub(super) fn release(&self) {
         self.live.set(self.live.get() - 1);
-        if self.live.get() == 0
-            && let Some(handles) = &*self.handles.borrow()
-        {
-            // It fails only for a loop that is gone.
-            let _ = handles.bell.unref();
+        if self.live.get() == 0 {
+            self.phases.release();
         }
-    }
-
-    fn start(&self, lp: &LoopRef) -> Result<()> {
-        let mut handles = self.handles.borrow_mut();
-        let handles = match &*handles {
-            Some(handles) => handles,
-            None => handles.insert(Handles::new(lp)?),
-        };
-        self.prepare.key.set(handles.prepare.key());
-        self.check.key.set(handles.check.key());
-        let sender = handles.bell.sender()?;
-        self.bell.connect(sender);
-        handles.bell.r#ref()
     }
 
     /// True for the prepare and the check handle of tasks. They have no closures: whoever drives the loop calls [`Tasks::run_phase`].
     #[inline]
     pub(crate) fn is_phase(&self, key: Key) -> bool {
-        key == self.prepare.key.get() || key == self.check.key.get()
+        self.phases.has(key)
     }
 
     /// The phase of this handle has come.
     pub(crate) fn run_phase(&self, inner: &Inner, key: Key) {
         if !self.has_some_to_run() {
-            let phase = if key == self.check.key.get() { &self.check } else { &self.prepare };
-            let _ = inner.with(|core| phase.stop(core));
+            self.phases.stop(inner, key);
             return;
         }
         self.left.set(BUDGET);
@@ -361,7 +276,7 @@ impl Tasks {
     pub(super) fn leave(&self, inner: &Inner) {
         self.rest(inner);
         if self.has_some_to_run() {
-            self.have_it_worked_off(inner);
+            self.phases.start_next(inner);
         }
     }
 
@@ -571,7 +486,7 @@ impl Tasks {
         self.bell.close();
         let queue = self.queue.take();
         let tasks = self.slab.take();
-        let handles = self.handles.take();
+        let handles = self.phases.take_handles();
         for (_, Task { body, join, .. }) in tasks {
             if let Some(body) = body {
                 let _ = contain(|| drop(body));
@@ -585,26 +500,9 @@ impl Tasks {
     }
 }
 
-impl Handles {
-    fn new(lp: &LoopRef) -> Result<Handles> {
-        let bell = Async::new(lp, |bell| {
-            let inner = &*bell.owner().0;
-            inner.tasks.answer(inner);
-        })?;
-        let handles = Handles { prepare: Prepare::new(lp)?, check: Check::new(lp)?, bell };
-        let all: [&Handle; 3] = [&handles.prepare, &handles.check, &handles.bell];
-        for handle in all {
-            handle.with(|core, key| core.hide(key))?;
-        }
-        handles.prepare.unref()?;
-        handles.check.unref()?;
-        Ok(handles)
-    }
-}
-
 impl Tasks {
     /// Somebody has rung: takes over what was woken on other threads.
-    fn answer(&self, inner: &Inner) {
+    pub(super) fn answer(&self, inner: &Inner) {
         for wakeup in self.bell.take() {
             self.wake(inner, wakeup.id);
         }

@@ -60,6 +60,7 @@ pub(crate) mod here;
 #[cfg(feature = "hyper")]
 mod hyper;
 mod join;
+mod phases;
 mod waiters;
 mod wakeup;
 

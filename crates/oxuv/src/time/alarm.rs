@@ -191,7 +191,7 @@ impl Alarms {
         {
             // All are taken out before any is woken, which may be foreign code: what that has wait anew comes later, even if it is due.
             let (mut deadlines, mut due) = (self.deadlines.borrow_mut(), self.due.borrow_mut());
-            due.extend(std::iter::from_fn(|| deadlines.take_due(time)));
+            deadlines.take_due(time, &mut due);
         }
         loop {
             let next = self.due.borrow_mut().pop_front();
