@@ -362,28 +362,6 @@ static void inheritance_can_be_disabled(void) {
   close(far);
 }
 
-/* Before any other child of the process: the first one is made with more care. */
-static void the_first_child_needs_no_free_descriptor(void) {
-  static uv_process_t process;
-  struct rlimit before, none;
-  int next = dup(0);
-  COMMAND(options, "sh", "-c", "exit 9");
-  COMMAND(missing, "/no/such/program");
-  close(next);
-  CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
-  none = before;
-  none.rlim_cur = (rlim_t) next;
-  CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0 && dup(0) == -1 && errno == EMFILE);
-  CHECK(uv_spawn(&loop, &process, &missing) == UV_ENOENT);
-  exits = 0;
-  CHECK(uv_spawn(&loop, &process, &options) == 0);
-  run_dry();
-  CHECK(exits == 1 && last_status == 9);
-  uv_close((uv_handle_t*) &process, NULL);
-  run_dry();
-  CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
-}
-
 static void living_children_leave_us_descriptors(void) {
   enum { CHILDREN = 100, OWN = 12 };
   static uv_process_t processes[CHILDREN];
@@ -415,7 +393,6 @@ int main(int argc, char** argv) {
   CHECK(dup2(open("/dev/null", O_RDWR), 2) == 2);
   open_files();
   CHECK(uv_loop_init(&loop) == 0);
-  the_first_child_needs_no_free_descriptor();
   numbers_may_overlap();
   a_child_has_three();
   many_slots();
