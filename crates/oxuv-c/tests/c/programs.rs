@@ -40,7 +40,7 @@ programs! {
     callbacks_may_be_left_by_longjmp: "jump.c";
     callbacks_may_do_anything_to_any_handle: "reentrant.c";
     children_are_made_and_end: "process.c";
-    children_cost_no_copy_of_our_memory: "process_memory.c";
+    children_share_our_memory_until_they_run: "process_memory.c";
     children_have_the_descriptors_asked_for: "process_descriptors.c";
     children_have_their_own_signals: "process_signals.c";
     children_whose_descriptors_are_refused: "process_refused.c";
